@@ -1,0 +1,62 @@
+//! The words of Narthex as types.
+//!
+//! This crate holds what the rest of the house talks about: spaces, pages, agents, grants,
+//! tiers, modes, ceilings, taint, proposals, decisions and what a ledger record says. It is
+//! pure: no I/O, no async, no clock and no randomness. Time and ids come in as parameters.
+//!
+//! It must never know: a wire format of MCP or HTTP, a database, a policy language.
+//!
+//! To add a word: one file, the type first, its parser (`FromStr` or `parse`) beneath it, and
+//! its bound as a named constant. A value that exists is valid; checking happens once, here.
+
+mod agent;
+mod bounds;
+mod call;
+mod conversation;
+mod digest;
+mod effects;
+mod grant;
+mod ids;
+mod ledger;
+mod links;
+mod page;
+mod proposal;
+mod question;
+mod reason;
+mod rule;
+mod scope;
+mod slug;
+mod space;
+mod taint;
+mod text;
+mod tier;
+mod time;
+mod token;
+
+pub use agent::{Agent, AgentKind, Principal};
+pub use bounds::Bound;
+pub use call::{RequestId, SessionId, Transport};
+pub use conversation::{Conversation, ConversationSummary};
+pub use digest::{Digest, canonical_json};
+pub use effects::{Containment, EffectSite, Effects, Reads, Sends, TakesIn};
+pub use grant::{Capability, Grant, Grants};
+pub use ids::{
+    AgentId, CallId, ConversationId, IdError, PageId, ProposalId, RevisionId, SpaceId, TokenId,
+};
+pub use ledger::{Actor, Outcome, Phase, RecordDraft, Ruled, Subject};
+pub use links::wiki_links;
+pub use page::{
+    Author, Page, PageDraft, PageKey, PageRef, PageRevision, PageSummary, PageView, Provenance,
+};
+pub use proposal::{ChangeAction, EntityType, Proposal, ProposalStatus};
+pub use question::{PolicyAction, Question, Target};
+pub use reason::Reason;
+pub use rule::{Ruling, Standing, rule};
+pub use scope::{NoSpaceScope, Scope};
+pub use slug::{PageSlug, Slug, SlugError};
+pub use space::Space;
+pub use taint::Taint;
+pub use text::{TextError, Title, clean_line};
+pub use tier::{Ceiling, Consent, Mode, ParseModeError, ParseTierError, Tier};
+pub use time::Timestamp;
+pub use token::{TokenLabel, TokenSummary};

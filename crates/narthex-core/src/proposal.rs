@@ -1,0 +1,143 @@
+//! A change an agent asks for.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+use crate::{AgentId, PageDraft, PageId, ProposalId, SpaceId, Taint, Timestamp};
+
+/// What kinds of thing can be read or changed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum EntityType {
+    /// A page of a space.
+    Page,
+    /// A conversation of the owner's; belongs to no space.
+    Conversation,
+}
+
+impl EntityType {
+    /// Every entity type.
+    pub const ALL: [Self; 2] = [Self::Page, Self::Conversation];
+
+    /// The word on the wire, in policy and in output.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Page => "page",
+            Self::Conversation => "conversation",
+        }
+    }
+}
+
+/// What a proposal would do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ChangeAction {
+    /// Make a new one.
+    Create,
+    /// Replace what is there.
+    Update,
+    /// Take it away.
+    Delete,
+}
+
+impl ChangeAction {
+    /// Every action.
+    pub const ALL: [Self; 3] = [Self::Create, Self::Update, Self::Delete];
+
+    /// The word on the wire, in policy and in output.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Create => "create",
+            Self::Update => "update",
+            Self::Delete => "delete",
+        }
+    }
+}
+
+/// What became of a proposal.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ProposalStatus {
+    /// Waits for the owner.
+    Pending,
+    /// The owner applied it.
+    Applied,
+    /// The owner said no.
+    Rejected,
+    /// The page moved on before the owner could apply it; both texts are kept.
+    Conflict,
+}
+
+impl ProposalStatus {
+    /// Every status.
+    pub const ALL: [Self; 4] = [Self::Pending, Self::Applied, Self::Rejected, Self::Conflict];
+
+    /// The word in storage and output.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Pending => "pending",
+            Self::Applied => "applied",
+            Self::Rejected => "rejected",
+            Self::Conflict => "conflict",
+        }
+    }
+}
+
+/// Not one of the words.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("not one of the words known here")]
+pub struct UnknownWord;
+
+macro_rules! words {
+    ($($name:ident),+) => {$(
+        impl FromStr for $name {
+            type Err = UnknownWord;
+            fn from_str(text: &str) -> Result<Self, UnknownWord> {
+                Self::ALL.into_iter().find(|word| word.as_str() == text).ok_or(UnknownWord)
+            }
+        }
+
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(self.as_str())
+            }
+        }
+    )+};
+}
+
+words!(EntityType, ChangeAction, ProposalStatus);
+
+/// A change an agent asks for; applied by the owner or not at all.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Proposal {
+    /// Its id, which the agent gets as `pending_change_id`.
+    pub id: ProposalId,
+    /// Who asked; stamped by the server.
+    pub agent: AgentId,
+    /// The space it was asked in; stamped by the server.
+    pub space: SpaceId,
+    /// What kind of thing it is about.
+    pub entity_type: EntityType,
+    /// What it would do.
+    pub action: ChangeAction,
+    /// The page it is about (none for create).
+    pub page: Option<PageId>,
+    /// The revision it was made against (none for create).
+    pub base_revision: Option<u32>,
+    /// What the page would be (none for delete).
+    pub draft: Option<PageDraft>,
+    /// Why, in the agent's words.
+    pub reason: String,
+    /// What the agent had taken in when it asked.
+    pub taint: Taint,
+    /// What became of it.
+    pub status: ProposalStatus,
+    /// Why it was rejected, or what it conflicted with.
+    pub note: Option<String>,
+    /// When it was made.
+    pub created: Timestamp,
+    /// When the owner decided.
+    pub decided: Option<Timestamp>,
+}

@@ -1,0 +1,91 @@
+//! Why a call went ahead or did not: one closed list, with the words a machine and a model read.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+macro_rules! reasons {
+    ($($(#[$doc:meta])* $name:ident = $code:literal, $message:literal;)+) => {
+        /// Why a decision came out as it did. The code is stable; the message is for the caller.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+        pub enum Reason {
+            $($(#[$doc])* #[serde(rename = $code)] $name,)+
+        }
+
+        impl Reason {
+            /// Every reason.
+            pub const ALL: &'static [Self] = &[$(Self::$name,)+];
+
+            /// The stable code.
+            pub const fn code(self) -> &'static str {
+                match self { $(Self::$name => $code,)+ }
+            }
+
+            /// What to tell the caller: it holds no names, paths or internals.
+            pub const fn message(self) -> &'static str {
+                match self { $(Self::$name => $message,)+ }
+            }
+        }
+    };
+}
+
+reasons! {
+    /// Policy permits it and the table allows it.
+    Permitted = "permitted", "permitted";
+    /// An owner did it.
+    OwnerAction = "owner_action", "done by the owner";
+    /// No bearer, or one that does not verify.
+    Unauthorized = "unauthorized", "a valid agent token is required";
+    /// The owner's credential on an agent's endpoint.
+    AgentRequired = "agent_required", "this endpoint takes an agent's token, not the owner's credential";
+    /// The agent is bound to no space.
+    NoSpaceScope = "no_space_scope", "this agent is bound to no space; the owner can bind it with 'narthex agent add --space'";
+    /// Too many requests, or too many failed attempts.
+    RateLimited = "rate_limited", "too many requests; wait and try again";
+    /// The agent was disabled.
+    AgentDisabled = "agent_disabled", "this agent has been disabled by the owner";
+    /// The tool does not exist for this caller.
+    UnknownTool = "unknown_tool", "unknown tool";
+    /// The method does not exist, or its capability was not advertised.
+    UnknownMethod = "unknown_method", "method not found";
+    /// Policy denies it.
+    PolicyDenied = "policy_denied", "the owner's policy does not let this agent do that";
+    /// The policy could not be evaluated.
+    PolicyError = "policy_error", "the policy could not be evaluated, so the call is denied";
+    /// The arguments do not fit the schema.
+    InvalidArguments = "invalid_arguments", "the arguments do not fit the tool's input schema";
+    /// The server's mode does not admit this tier.
+    OverMode = "over_mode", "the server's mode does not allow calls of this tier";
+    /// The ceiling does not admit this tier.
+    OverCeiling = "over_ceiling", "this call is above the ceiling in force for this agent; use a call of a lower tier, or ask the owner";
+    /// The table asks for the owner's approval.
+    ApprovalNeeded = "approval_needed", "this call needs the owner's approval";
+    /// An uncontained call by an agent that has taken in foreign text.
+    Tainted = "tainted", "this agent has taken in text the owner did not write, so this call needs the owner's approval; a proposal does not";
+    /// Sending outside while private and untrusted are both set.
+    EgressWhileTainted = "egress_while_tainted", "this call would send data outside after private and untrusted text was read; it needs the owner's approval";
+    /// A budget is used up.
+    OverBudget = "over_budget", "the budget for this agent is used up";
+    /// The kill switch is engaged.
+    Stopped = "stopped", "the owner has stopped this";
+    /// Not in the caller's scope, or not there.
+    NotFound = "not_found", "not found";
+    /// It changed in the meantime.
+    Conflict = "conflict", "it changed in the meantime";
+    /// A cap is reached.
+    LimitReached = "limit_reached", "a limit is reached";
+    /// The ledger or the store cannot be written.
+    Unavailable = "unavailable", "the call cannot be recorded right now, so it was not made; try again later";
+    /// The deadline passed.
+    DeadlineExceeded = "deadline_exceeded", "the call took too long and was ended";
+    /// Our own fault.
+    Internal = "internal", "something went wrong inside; the owner can find it in the log";
+    /// The process ended between intent and outcome.
+    Interrupted = "interrupted", "the process ended before the outcome was recorded";
+}
+
+impl fmt::Display for Reason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.code())
+    }
+}
