@@ -1,1 +1,37 @@
-//! narthex-gate
+//! The one path that every call on every surface takes.
+//!
+//! ```text
+//! identify ─ admit ─ resolve ─ decide ─ record the intent ─ act ─ record the outcome
+//! ```
+//!
+//! Each stage consumes the value of the stage before it: [`Presented`] → [`Identified`] →
+//! [`Admitted`] → (inside [`Gate::call`]) resolved → permitted → [`Intent`] → answer. A surface's
+//! executor takes an [`Intent`], which only this crate can make, so a path around the gate does
+//! not compile. An answer is released only against a [`narthex_store::Receipt`].
+//!
+//! It must never know: MCP's wire, HTTP, a database, which surfaces exist.
+//!
+//! To add a surface: implement [`Surface`] in a crate of its own. To add a check: a stage's
+//! function in `pipeline/`, its [`narthex_core::Reason`], and a row in the decision tests.
+
+mod answer;
+mod config;
+mod gate;
+mod identity;
+mod pipeline;
+mod ready;
+mod surface;
+
+pub use answer::{CallError, ToolError, ToolOutput};
+pub use config::GateConfig;
+pub use gate::{Gate, GateParts, Health};
+pub use identity::{
+    IssuedToken, Presented, SecretKey, Source, TokenVerifier, Verified, Verifier, VerifyError,
+    issue_token, owner_token,
+};
+pub use pipeline::{Admitted, Identified, Invocation, Method, Refusal, Stdio};
+pub use ready::ReadySurface;
+pub use surface::{
+    Annotations, Asks, CallContext, Intent, Local, Observe, RecordedIntent, Staged, Surface,
+    SurfaceInfo, ToolSpec,
+};

@@ -1,0 +1,106 @@
+//! What comes back from a call.
+
+use narthex_core::{Reason, Subject, Taint};
+use serde_json::Value;
+
+/// A tool's answer.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ToolOutput {
+    /// The structured answer: an object that fits the tool's output schema.
+    pub structured: Value,
+    /// What its text brings with it (a page by someone else is untrusted).
+    pub taint: Taint,
+    /// What it was about, for the ledger: ids and digests only.
+    pub subject: Subject,
+}
+
+impl ToolOutput {
+    /// An answer.
+    pub fn new(structured: Value) -> Self {
+        Self { structured, taint: Taint::CLEAN, subject: Subject::default() }
+    }
+
+    /// The text mirror of the structured answer.
+    pub fn text(&self) -> String {
+        self.structured.to_string()
+    }
+}
+
+/// A tool could not do what it was asked.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ToolError {
+    /// Something the model can act on: it becomes a result with `isError`.
+    #[error("{reason}: {message}")]
+    Caller {
+        /// The stable code.
+        reason: Reason,
+        /// What to tell the model. Holds nothing outside the caller's scope.
+        message: String,
+    },
+    /// The store cannot be read or written now.
+    #[error("unavailable: {0}")]
+    Unavailable(String),
+    /// Our own fault; the text is for the log alone.
+    #[error("internal: {0}")]
+    Internal(String),
+}
+
+impl ToolError {
+    /// Something the model can act on.
+    pub fn caller(reason: Reason, message: impl Into<String>) -> Self {
+        Self::Caller { reason, message: message.into() }
+    }
+
+    /// Not there, or not for this caller: the same to the byte.
+    pub fn not_found() -> Self {
+        Self::caller(Reason::NotFound, Reason::NotFound.message())
+    }
+}
+
+impl From<narthex_store::StoreError> for ToolError {
+    fn from(error: narthex_store::StoreError) -> Self {
+        use narthex_store::StoreError;
+        match error {
+            StoreError::Refused(refused) => refusal_of(&refused),
+            StoreError::Unavailable(why) => Self::Unavailable(why),
+            StoreError::Damaged(why) => Self::Internal(why),
+        }
+    }
+}
+
+fn refusal_of(refused: &narthex_store::Refused) -> ToolError {
+    use narthex_store::Refused;
+    let reason = match refused {
+        Refused::NotFound(_) | Refused::PageLeft => return ToolError::not_found(),
+        Refused::Taken(_) | Refused::Stale { .. } | Refused::AlreadyDecided(_) => Reason::Conflict,
+        Refused::TooManyOpen { .. } => Reason::LimitReached,
+        Refused::AgentInactive => Reason::AgentDisabled,
+        Refused::TokenDead => Reason::Unauthorized,
+    };
+    ToolError::caller(reason, refused.to_string())
+}
+
+/// How a call can end other than with an answer. The edge maps these in one place.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum CallError {
+    /// Unknown, or not for this caller: the two are the same to the byte.
+    UnknownTool {
+        /// The name the client used.
+        name: String,
+    },
+    /// The model can act on it: a result with `isError`.
+    Refused {
+        /// The stable code.
+        reason: Reason,
+        /// What to tell the model.
+        message: String,
+    },
+    /// It could not be recorded, so it was not made (or its answer is withheld).
+    Unavailable,
+    /// More calls are under way than may be; nothing was decided.
+    Overloaded,
+    /// The credential stopped being good between identify and act.
+    Unauthorized,
+    /// Our own fault.
+    Internal,
+}

@@ -1,0 +1,81 @@
+//! Listing: a relaxation of the call's own decision. Shown if some arguments could be allowed.
+
+use std::sync::Arc;
+
+use narthex_core::{Outcome, Reason, Subject};
+use narthex_store::UnitOfWork;
+
+use super::record::Trace;
+use super::{Admitted, Method};
+use crate::{CallError, Gate, ReadySurface, ToolSpec};
+
+impl Gate {
+    /// The tools this agent could call, now and with this consent.
+    pub async fn list(
+        &self,
+        admitted: &Admitted,
+        surface: &Arc<ReadySurface>,
+        method: &Method,
+    ) -> Result<Vec<ToolSpec>, CallError> {
+        let inner = self.inner();
+        let space = inner.space_ceiling(admitted).await.map_err(|_| CallError::Unavailable)?;
+        let shown: Vec<ToolSpec> = surface
+            .tools()
+            .filter(|tool| inner.is_shown(admitted, surface, tool, method.consent, space))
+            .map(|tool| tool.spec.clone())
+            .collect();
+        self.note(admitted, surface, method).await?;
+        Ok(shown)
+    }
+
+    /// Records that a method which calls no tool was answered.
+    pub async fn note(
+        &self,
+        admitted: &Admitted,
+        surface: &Arc<ReadySurface>,
+        method: &Method,
+    ) -> Result<(), CallError> {
+        let trace = self.method_trace(admitted, surface, method);
+        let record = trace.observed(Outcome::Ok, Reason::Permitted, Subject::default());
+        self.keep(record).await
+    }
+
+    /// Records that a method was refused.
+    pub async fn refuse_method(
+        &self,
+        admitted: &Admitted,
+        surface: &Arc<ReadySurface>,
+        method: &Method,
+        reason: Reason,
+    ) -> Result<(), CallError> {
+        let trace = self.method_trace(admitted, surface, method);
+        self.keep(trace.refused(reason, 1)).await
+    }
+
+    /// What a client is told about a surface when it connects.
+    pub fn describe(&self, admitted: &Admitted, surface: &ReadySurface) -> crate::SurfaceInfo {
+        surface.surface().info(&self.inner().context(admitted))
+    }
+
+    fn method_trace(&self, admitted: &Admitted, surface: &ReadySurface, method: &Method) -> Trace {
+        let mut trace = Trace::inside(
+            self.inner().new_call(),
+            admitted,
+            surface.surface().name(),
+            &method.name,
+        );
+        trace.request.clone_from(&method.request);
+        trace.session.clone_from(&method.session);
+        trace
+    }
+
+    async fn keep(&self, record: narthex_core::RecordDraft) -> Result<(), CallError> {
+        match self.inner().store.commit(UnitOfWork::records(vec![record])).await {
+            Ok(_) => Ok(()),
+            Err(error) => {
+                tracing::error!(%error, "a record could not be made durable");
+                Err(CallError::Unavailable)
+            }
+        }
+    }
+}

@@ -1,0 +1,125 @@
+//! A surface made ready for the gate: its schemas compiled and its declarations checked, once.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use narthex_core::{EffectSite, Tier};
+use serde_json::Value;
+
+use crate::{Surface, ToolSpec};
+
+/// A surface whose tools can be called.
+#[derive(Debug)]
+pub struct ReadySurface {
+    surface: Arc<dyn Surface>,
+    tools: HashMap<String, ReadyTool>,
+}
+
+/// A tool with its compiled schema.
+#[derive(Debug)]
+pub(crate) struct ReadyTool {
+    pub(crate) spec: ToolSpec,
+    schema: jsonschema::Validator,
+}
+
+/// A surface that cannot be served, and why.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum SurfaceFault {
+    /// Two tools of one name.
+    #[error("two tools are called {0:?}")]
+    Doubled(String),
+    /// A name no client accepts.
+    #[error("{0:?} is no tool name: 1 to 128 of A-Z, a-z, 0-9, '_', '-' and '.'")]
+    Name(String),
+    /// A schema that does not compile.
+    #[error("the input schema of {tool:?} does not compile: {why}")]
+    Schema {
+        /// Which tool.
+        tool: String,
+        /// What is wrong.
+        why: String,
+    },
+    /// A tool that says it observes but is not T0, or the other way round.
+    #[error("{0:?} must be T0 exactly when it only observes")]
+    Tier(String),
+}
+
+impl ReadySurface {
+    /// Checks and compiles.
+    pub fn new(surface: Arc<dyn Surface>) -> Result<Self, SurfaceFault> {
+        let mut tools = HashMap::new();
+        for spec in surface.tools() {
+            let ready = ReadyTool::new(spec)?;
+            if tools.insert(spec.name.clone(), ready).is_some() {
+                return Err(SurfaceFault::Doubled(spec.name.clone()));
+            }
+        }
+        Ok(Self { surface, tools })
+    }
+
+    /// The surface.
+    pub fn surface(&self) -> &dyn Surface {
+        self.surface.as_ref()
+    }
+
+    pub(crate) fn shared(&self) -> Arc<dyn Surface> {
+        Arc::clone(&self.surface)
+    }
+
+    /// The tools in the surface's own order.
+    pub(crate) fn tools(&self) -> impl Iterator<Item = &ReadyTool> {
+        self.surface.tools().iter().filter_map(|spec| self.tools.get(&spec.name))
+    }
+
+    pub(crate) fn tool(&self, name: &str) -> Option<&ReadyTool> {
+        self.tools.get(name)
+    }
+}
+
+impl ReadyTool {
+    fn new(spec: &ToolSpec) -> Result<Self, SurfaceFault> {
+        let name = &spec.name;
+        let plain = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-' | b'.');
+        if name.is_empty() || name.len() > 128 || !name.bytes().all(plain) {
+            return Err(SurfaceFault::Name(name.clone()));
+        }
+        if (spec.effects.site == EffectSite::Observe) != (spec.tier == Tier::T0) {
+            return Err(SurfaceFault::Tier(name.clone()));
+        }
+        // The linear engine: a schema may one day come from outside.
+        let schema = jsonschema::options()
+            .with_pattern_options(jsonschema::PatternOptions::regex())
+            .build(&spec.input_schema)
+            .map_err(|error| SurfaceFault::Schema { tool: name.clone(), why: error.to_string() })?;
+        Ok(Self { spec: spec.clone(), schema })
+    }
+
+    /// Takes out what is ignored by design, then checks; says what is wrong in words a model
+    /// can act on.
+    pub(crate) fn check(&self, arguments: &mut Value) -> Result<(), String> {
+        let Some(map) = arguments.as_object_mut() else {
+            return Err("the arguments must be an object".to_owned());
+        };
+        for name in self.spec.ignored_arguments {
+            map.shift_remove(*name);
+        }
+        let mut faults: Vec<String> =
+            self.schema.iter_errors(arguments).take(MAX_FAULTS).map(|fault| said(&fault)).collect();
+        if faults.is_empty() {
+            return Ok(());
+        }
+        faults.dedup();
+        Err(format!("{} (see the input schema of {:?})", faults.join("; "), self.spec.name))
+    }
+}
+
+/// A fault without the value that caused it, which may be large or private.
+fn said(fault: &jsonschema::ValidationError<'_>) -> String {
+    let place = fault.instance_path().to_string();
+    let message = fault.masked().to_string();
+    let message: String = message.chars().take(MAX_FAULT_CHARS).collect();
+    if place.is_empty() { message } else { format!("at {place}: {message}") }
+}
+
+const MAX_FAULTS: usize = 5;
+const MAX_FAULT_CHARS: usize = 300;

@@ -1,0 +1,87 @@
+//! What an executor must be handed. Only the gate makes these.
+
+use std::marker::PhantomData;
+
+use narthex_core::{CallId, Principal, Scope, Taint, Timestamp, Transport};
+use narthex_store::Receipt;
+
+/// Who is asking and where, as far as a surface may know.
+#[derive(Debug, Clone)]
+pub struct CallContext {
+    /// The agent.
+    pub principal: Principal,
+    /// The spaces it may touch.
+    pub scope: Scope,
+    /// What it had taken in before this call.
+    pub taint: Taint,
+    /// How the call arrived.
+    pub transport: Transport,
+    /// When it was decided.
+    pub now: Timestamp,
+}
+
+/// The intent of looking something up.
+#[derive(Debug)]
+pub struct Observe;
+
+/// The intent of changing our own store.
+#[derive(Debug)]
+pub struct Local;
+
+/// A decided call, in the hands of an executor.
+///
+// INVARIANT: made only by the gate's `record` stage, after every check passed. For `Observe` the
+// answer stays sealed until its record is durable; for `Local` intent, effect and outcome are
+// committed together by the gate.
+#[derive(Debug)]
+pub struct Intent<Site> {
+    call: CallId,
+    context: CallContext,
+    site: PhantomData<Site>,
+}
+
+impl<Site> Intent<Site> {
+    pub(crate) const fn new(call: CallId, context: CallContext) -> Self {
+        Self { call, context, site: PhantomData }
+    }
+
+    /// The call.
+    pub const fn call(&self) -> CallId {
+        self.call
+    }
+
+    /// Who is asking and where.
+    pub const fn context(&self) -> &CallContext {
+        &self.context
+    }
+}
+
+/// An intent that is durable: what it takes to act outside the house.
+#[derive(Debug)]
+pub struct RecordedIntent {
+    call: CallId,
+    context: CallContext,
+    receipt: Receipt,
+}
+
+impl RecordedIntent {
+    // INVARIANT: needs the receipt of the intent's own record.
+    pub(crate) const fn new(call: CallId, context: CallContext, receipt: Receipt) -> Self {
+        Self { call, context, receipt }
+    }
+
+    /// The call.
+    pub const fn call(&self) -> CallId {
+        self.call
+    }
+
+    /// Who is asking and where.
+    pub const fn context(&self) -> &CallContext {
+        &self.context
+    }
+
+    /// The intent's place in the ledger.
+    pub const fn receipt(&self) -> Receipt {
+        self.receipt
+    }
+}

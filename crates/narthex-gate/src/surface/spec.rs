@@ -1,0 +1,49 @@
+//! A tool as data.
+
+use narthex_core::{Effects, Tier};
+use serde_json::Value;
+
+/// What a client is told about what a tool does. Hints, said explicitly; the tier decides.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Annotations {
+    /// It changes nothing.
+    pub read_only: bool,
+    /// It may destroy something.
+    pub destructive: bool,
+    /// Calling it twice is as good as once.
+    pub idempotent: bool,
+    /// It reaches beyond the house.
+    pub open_world: bool,
+}
+
+/// A tool: everything that is listed, decided on and recorded.
+#[derive(Debug, Clone)]
+pub struct ToolSpec {
+    /// Its name.
+    pub name: String,
+    /// What people call it.
+    pub title: String,
+    /// What the model is told.
+    pub description: String,
+    /// JSON Schema (2020-12) of the arguments; always an object schema.
+    pub input_schema: Value,
+    /// JSON Schema of the structured answer.
+    pub output_schema: Option<Value>,
+    /// What a client is told.
+    pub annotations: Annotations,
+    /// How much it can change.
+    pub tier: Tier,
+    /// What it does.
+    pub effects: Effects,
+    /// Arguments that are taken out before anything looks at them (a space named by the client).
+    pub ignored_arguments: &'static [&'static str],
+}
+
+/// What a client is told when it connects.
+#[derive(Debug, Clone)]
+pub struct SurfaceInfo {
+    /// What people call the surface.
+    pub title: String,
+    /// How to use it, in a few lines for the model.
+    pub instructions: String,
+}

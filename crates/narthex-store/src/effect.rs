@@ -1,0 +1,185 @@
+//! Everything that can be changed, as data. One writer carries them out, one at a time.
+
+use narthex_core::{
+    Agent, AgentId, Conversation, PageDraft, PageId, Proposal, ProposalId, Provenance, RevisionId,
+    Space, SpaceId, Timestamp, TokenId, TokenLabel,
+};
+
+/// One change.
+#[derive(Debug, Clone)]
+pub enum Effect {
+    /// A new space. Refused if its slug is taken.
+    AddSpace(Space),
+    /// A new page, or a new revision of one.
+    WritePage(PageWrite),
+    /// Takes a page away; its revisions stay. Refused unless it is at `base`.
+    DeletePage {
+        /// Where it is.
+        space: SpaceId,
+        /// Which one.
+        page: PageId,
+        /// The revision the caller saw.
+        base: u32,
+        /// The id of the revision that deletes it.
+        revision: RevisionId,
+        /// Who deletes it.
+        provenance: Provenance,
+        /// When.
+        at: Timestamp,
+    },
+    /// Moves a page, with its history, to another space. Refused if its slug is taken there.
+    MovePage {
+        /// Where it is.
+        from: SpaceId,
+        /// Which one.
+        page: PageId,
+        /// Where it goes.
+        to: SpaceId,
+        /// When.
+        at: Timestamp,
+    },
+    /// Writes many pages by slug: new ones are made, changed ones revised, equal ones left alone.
+    ImportPages {
+        /// Where.
+        space: SpaceId,
+        /// What.
+        pages: Vec<ImportedPage>,
+        /// When.
+        at: Timestamp,
+    },
+    /// A new agent. Refused if its slug is taken or its space does not exist.
+    AddAgent(Agent),
+    /// Switches an agent off or on.
+    SetAgentDisabled {
+        /// Which one.
+        agent: AgentId,
+        /// Off or on.
+        disabled: bool,
+    },
+    /// A new token. Refused for the companion, which has none.
+    AddToken {
+        /// Its public id.
+        id: TokenId,
+        /// Whose.
+        agent: AgentId,
+        /// What the owner calls it.
+        label: TokenLabel,
+        /// The keyed hash of its secret.
+        keyed_hash: [u8; 32],
+        /// When it was made.
+        created: Timestamp,
+        /// When it ends by itself.
+        expires: Option<Timestamp>,
+    },
+    /// Ends a token. Ending an ended one changes nothing.
+    RevokeToken {
+        /// Which one.
+        id: TokenId,
+        /// When.
+        at: Timestamp,
+    },
+    /// A new conversation.
+    AddConversation(Conversation),
+    /// A new proposal. Refused if the agent has `cap` pending ones already, or if the page it
+    /// names is not in its space.
+    OpenProposal {
+        /// The proposal.
+        proposal: Box<Proposal>,
+        /// How many may wait.
+        cap: u32,
+    },
+    /// Carries out a pending proposal, exactly once. Refused as stale or left when the page
+    /// moved on since the proposal was made.
+    ApplyProposal {
+        /// Which one.
+        id: ProposalId,
+        /// The id of the page it makes, if it makes one.
+        new_page: PageId,
+        /// The id of the revision it makes.
+        revision: RevisionId,
+        /// When.
+        at: Timestamp,
+    },
+    /// Says no to a pending or conflicting proposal.
+    RejectProposal {
+        /// Which one.
+        id: ProposalId,
+        /// Why, for the agent to read.
+        note: String,
+        /// When.
+        at: Timestamp,
+    },
+    /// Notes that a pending proposal could not be applied; both texts are kept.
+    MarkConflict {
+        /// Which one.
+        id: ProposalId,
+        /// With what.
+        note: String,
+        /// When.
+        at: Timestamp,
+    },
+}
+
+/// A page to be written.
+#[derive(Debug, Clone)]
+pub struct PageWrite {
+    /// The page. A new one if `base` is none.
+    pub page: PageId,
+    /// Where.
+    pub space: SpaceId,
+    /// What it says.
+    pub draft: PageDraft,
+    /// The revision the caller saw; none makes a new page.
+    pub base: Option<u32>,
+    /// The id of the new revision.
+    pub revision: RevisionId,
+    /// Who wrote it.
+    pub provenance: Provenance,
+    /// When.
+    pub at: Timestamp,
+}
+
+/// One page of an import.
+#[derive(Debug, Clone)]
+pub struct ImportedPage {
+    /// The id it gets if it is new.
+    pub page: PageId,
+    /// The id of the revision it makes.
+    pub revision: RevisionId,
+    /// What it says.
+    pub draft: PageDraft,
+}
+
+/// What became of one imported page.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ImportOutcome {
+    /// It is new.
+    Created,
+    /// It was there and said something else.
+    Updated,
+    /// It was there and said the same.
+    Unchanged,
+}
+
+/// What an effect brought about.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Effected {
+    /// Done; nothing more to say.
+    Done,
+    /// A page was written.
+    PageWritten {
+        /// Which one.
+        page: PageId,
+        /// Its revision now.
+        revision: u32,
+    },
+    /// A page was deleted.
+    PageDeleted {
+        /// Which one.
+        page: PageId,
+    },
+    /// Pages were imported, in the order given.
+    Imported(Vec<ImportOutcome>),
+    /// A token was ended now (false: it had ended before).
+    Revoked(bool),
+}

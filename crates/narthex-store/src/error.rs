@@ -1,0 +1,61 @@
+//! What can go wrong in a store, and whose fault it is.
+
+use narthex_core::ProposalStatus;
+
+/// A store could not do what it was asked.
+#[derive(Debug, thiserror::Error)]
+pub enum StoreError {
+    /// The caller's: a rule of the house said no, and nothing changed.
+    #[error(transparent)]
+    Refused(#[from] Refused),
+    /// Ours or the machine's: it cannot be written or read now. Nothing of it took effect.
+    #[error("the store is unavailable: {0}")]
+    Unavailable(String),
+    /// What is stored does not make sense; nothing of it is served.
+    #[error("the store is damaged: {0}")]
+    Damaged(String),
+}
+
+impl StoreError {
+    /// Whether the same call may succeed later without anyone changing it.
+    pub const fn is_transient(&self) -> bool {
+        matches!(self, Self::Unavailable(_))
+    }
+}
+
+/// A rule that a unit of work ran into. The whole unit was undone.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Refused {
+    /// It is not there (or not in that space).
+    #[error("{0} not found")]
+    NotFound(&'static str),
+    /// The name is taken.
+    #[error("{0} is taken")]
+    Taken(&'static str),
+    /// The page is at another revision than the caller thinks.
+    #[error("the page is at revision {is}, not {expected}")]
+    Stale {
+        /// What the caller expected.
+        expected: u32,
+        /// What it is.
+        is: u32,
+    },
+    /// The page is no longer in the space the proposal was made in.
+    #[error("the page is no longer in this space")]
+    PageLeft,
+    /// The proposal was decided already.
+    #[error("the proposal is {0} already")]
+    AlreadyDecided(ProposalStatus),
+    /// The agent has as many open proposals as it may.
+    #[error("{cap} proposals of this agent are waiting for the owner already")]
+    TooManyOpen {
+        /// How many.
+        cap: u32,
+    },
+    /// The agent was switched off, or is gone.
+    #[error("the agent is disabled")]
+    AgentInactive,
+    /// The token was revoked, has expired, or is gone.
+    #[error("the token is no longer valid")]
+    TokenDead,
+}

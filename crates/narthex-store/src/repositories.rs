@@ -1,0 +1,155 @@
+//! What can be read. The space leads every key: there is no way to fetch first and check later.
+
+use std::fmt::Debug;
+
+use async_trait::async_trait;
+use narthex_core::{
+    Agent, AgentId, Conversation, ConversationId, ConversationSummary, Digest, PageId, PageKey,
+    PageRevision, PageSummary, PageView, Proposal, ProposalId, ProposalStatus, Slug, Space,
+    SpaceId, TokenId, TokenSummary,
+};
+
+use crate::chain::{Head, StoredRecord};
+use crate::{SearchQuery, StoreError};
+
+/// Spaces.
+#[async_trait]
+pub trait Spaces: Debug + Send + Sync {
+    /// By id.
+    async fn space(&self, id: SpaceId) -> Result<Option<Space>, StoreError>;
+    /// By slug.
+    async fn space_by_slug(&self, slug: &Slug) -> Result<Option<Space>, StoreError>;
+    /// All, by slug.
+    async fn spaces(&self) -> Result<Vec<Space>, StoreError>;
+}
+
+/// A page that a search found.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Hit {
+    /// The page.
+    pub page: PageSummary,
+    /// Where it matched, with the match between `**` and `**`.
+    pub snippet: String,
+    /// How well, higher is better; only ever computed from this one space.
+    pub score: f64,
+}
+
+/// Which revisions are wanted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RevisionFilter {
+    /// All, newest first.
+    All,
+    /// Just this one.
+    Number(u32),
+}
+
+/// Pages of one space.
+#[async_trait]
+pub trait Pages: Debug + Send + Sync {
+    /// A page with its links and backlinks.
+    async fn page(&self, space: SpaceId, key: &PageKey) -> Result<Option<PageView>, StoreError>;
+    /// The space a page lives in now: for the owner, never for an agent.
+    async fn page_space(&self, page: PageId) -> Result<Option<SpaceId>, StoreError>;
+    /// Pages by slug, from after `after` on.
+    async fn pages(
+        &self,
+        space: SpaceId,
+        after: Option<&str>,
+        limit: u32,
+    ) -> Result<Vec<PageSummary>, StoreError>;
+    /// How many there are.
+    async fn page_count(&self, space: SpaceId) -> Result<u64, StoreError>;
+    /// What was written last, newest first.
+    async fn recent_pages(
+        &self,
+        space: SpaceId,
+        limit: u32,
+    ) -> Result<Vec<PageSummary>, StoreError>;
+    /// A page's revisions; they outlive the page.
+    async fn revisions(
+        &self,
+        space: SpaceId,
+        page: PageId,
+        filter: RevisionFilter,
+    ) -> Result<Vec<PageRevision>, StoreError>;
+    /// Full-text search, best first. All terms must match; if no page has them all, any may.
+    async fn search(
+        &self,
+        space: SpaceId,
+        query: &SearchQuery,
+        limit: u32,
+    ) -> Result<Vec<Hit>, StoreError>;
+}
+
+/// Agents.
+#[async_trait]
+pub trait Agents: Debug + Send + Sync {
+    /// By id.
+    async fn agent(&self, id: AgentId) -> Result<Option<Agent>, StoreError>;
+    /// By slug.
+    async fn agent_by_slug(&self, slug: &Slug) -> Result<Option<Agent>, StoreError>;
+    /// All, by slug.
+    async fn agents(&self) -> Result<Vec<Agent>, StoreError>;
+}
+
+/// A token with what is needed to verify it.
+#[derive(Debug, Clone)]
+pub struct TokenRecord {
+    /// What may be shown.
+    pub summary: TokenSummary,
+    /// The keyed hash of its secret.
+    pub keyed_hash: [u8; 32],
+    /// Whose it is.
+    pub agent: Agent,
+}
+
+/// Agents' tokens.
+#[async_trait]
+pub trait Tokens: Debug + Send + Sync {
+    /// By its public id, live or not.
+    async fn token(&self, id: TokenId) -> Result<Option<TokenRecord>, StoreError>;
+    /// An agent's, oldest first; everyone's if no agent is named.
+    async fn tokens(&self, agent: Option<AgentId>) -> Result<Vec<TokenSummary>, StoreError>;
+}
+
+/// Which proposals are wanted.
+#[derive(Debug, Clone, Default)]
+pub struct ProposalFilter {
+    /// Only in this space.
+    pub space: Option<SpaceId>,
+    /// Only by this agent.
+    pub agent: Option<AgentId>,
+    /// Only in one of these states; all if empty.
+    pub statuses: Vec<ProposalStatus>,
+    /// At most so many.
+    pub limit: u32,
+}
+
+/// Proposals.
+#[async_trait]
+pub trait Proposals: Debug + Send + Sync {
+    /// By id.
+    async fn proposal(&self, id: ProposalId) -> Result<Option<Proposal>, StoreError>;
+    /// Newest first.
+    async fn proposals(&self, filter: &ProposalFilter) -> Result<Vec<Proposal>, StoreError>;
+}
+
+/// The owner's conversations.
+#[async_trait]
+pub trait Conversations: Debug + Send + Sync {
+    /// By id.
+    async fn conversation(&self, id: ConversationId) -> Result<Option<Conversation>, StoreError>;
+    /// Newest first.
+    async fn conversations(&self, limit: u32) -> Result<Vec<ConversationSummary>, StoreError>;
+}
+
+/// The ledger, for reading.
+#[async_trait]
+pub trait LedgerReader: Debug + Send + Sync {
+    /// Records from this number on, in order.
+    async fn records(&self, from: u64, limit: u32) -> Result<Vec<StoredRecord>, StoreError>;
+    /// The head as the store keeps it beside the records.
+    async fn head(&self) -> Result<Option<Head>, StoreError>;
+    /// The value of the chain at a record.
+    async fn hash_at(&self, seq: u64) -> Result<Option<Digest>, StoreError>;
+}
