@@ -97,7 +97,7 @@ pub struct Subject {
 
 impl Subject {
     /// One thing.
-    pub fn one(kind: &str, id: impl ToString) -> Self {
+    pub fn one(kind: &str, id: impl std::fmt::Display) -> Self {
         Self { kind: Some(kind.to_owned()), id: Some(id.to_string()), ..Self::default() }
     }
 }

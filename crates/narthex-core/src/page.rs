@@ -90,6 +90,7 @@ pub struct Page {
     /// The space it lives in.
     pub space: SpaceId,
     /// What it says.
+    #[serde(flatten)]
     pub draft: PageDraft,
     /// How often it has been written, from 1.
     pub revision: u32,
@@ -133,6 +134,7 @@ pub struct PageRef {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PageView {
     /// The page.
+    #[serde(flatten)]
     pub page: Page,
     /// What it links to, in slug order.
     pub links: Vec<PageRef>,

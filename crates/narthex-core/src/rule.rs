@@ -38,14 +38,10 @@ pub fn rule(standing: &Standing, tier: Tier, effects: &Effects) -> Ruling {
         return Ruling::Refuse(Reason::OverCeiling);
     }
     let by_tier = match tier {
-        Tier::T0 => Ruling::Allow,
-        Tier::T1 => match effects.containment {
-            Containment::Contained => Ruling::Allow,
-            Containment::Direct if standing.taint.untrusted => {
-                Ruling::NeedsApproval { because: Reason::Tainted, nonce: false }
-            }
-            Containment::Direct => Ruling::Allow,
-        },
+        Tier::T1 if effects.containment == Containment::Direct && standing.taint.untrusted => {
+            Ruling::NeedsApproval { because: Reason::Tainted, nonce: false }
+        }
+        Tier::T0 | Tier::T1 => Ruling::Allow,
         Tier::T2 => Ruling::NeedsApproval { because: Reason::ApprovalNeeded, nonce: false },
         Tier::T3 => Ruling::NeedsApproval { because: Reason::ApprovalNeeded, nonce: true },
     };

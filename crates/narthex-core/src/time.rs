@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 /// Milliseconds since the Unix epoch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(transparent)]
+#[serde(try_from = "String", into = "String")]
 pub struct Timestamp(i64);
 
 impl Timestamp {
@@ -32,6 +32,27 @@ impl fmt::Display for Timestamp {
         match chrono::DateTime::from_timestamp_millis(self.0) {
             Some(at) => f.write_str(&at.to_rfc3339_opts(chrono::SecondsFormat::Millis, true)),
             None => write!(f, "{}", self.0),
+        }
+    }
+}
+
+impl From<Timestamp> for String {
+    fn from(at: Timestamp) -> Self {
+        at.to_string()
+    }
+}
+
+/// Not a point in time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("a time is written as in RFC 3339")]
+pub struct ParseTimestampError;
+
+impl TryFrom<String> for Timestamp {
+    type Error = ParseTimestampError;
+    fn try_from(text: String) -> Result<Self, ParseTimestampError> {
+        match chrono::DateTime::parse_from_rfc3339(&text) {
+            Ok(at) => Ok(Self(at.timestamp_millis())),
+            Err(_) => text.parse().map(Self).map_err(|_| ParseTimestampError),
         }
     }
 }

@@ -130,8 +130,6 @@ impl Gate {
     }
 }
 
-impl Inner {
-    pub(crate) fn new_call(&self) -> CallId {
-        CallId::from_uuid(fresh_uuid())
-    }
+pub(crate) fn new_call() -> CallId {
+    CallId::from_uuid(fresh_uuid())
 }

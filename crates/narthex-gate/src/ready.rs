@@ -100,8 +100,8 @@ impl ReadyTool {
         let Some(map) = arguments.as_object_mut() else {
             return Err("the arguments must be an object".to_owned());
         };
-        for name in self.spec.ignored_arguments {
-            map.shift_remove(*name);
+        for path in self.spec.ignored_arguments {
+            take_out(map, path);
         }
         let mut faults: Vec<String> =
             self.schema.iter_errors(arguments).take(MAX_FAULTS).map(|fault| said(&fault)).collect();
@@ -110,6 +110,18 @@ impl ReadyTool {
         }
         faults.dedup();
         Err(format!("{} (see the input schema of {:?})", faults.join("; "), self.spec.name))
+    }
+}
+
+/// Removes `name`, or `outer/name` inside an object argument.
+fn take_out(map: &mut serde_json::Map<String, Value>, path: &str) {
+    match path.split_once('/') {
+        None => drop(map.shift_remove(path)),
+        Some((outer, rest)) => {
+            if let Some(inner) = map.get_mut(outer).and_then(Value::as_object_mut) {
+                take_out(inner, rest);
+            }
+        }
     }
 }
 

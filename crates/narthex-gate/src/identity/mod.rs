@@ -28,13 +28,13 @@ impl Source {
     /// What failures are counted by: a whole /64 of IPv6 is one source.
     pub(crate) fn key(self) -> Self {
         match self {
-            Self::Address(IpAddr::V6(address)) => match address.to_ipv4_mapped() {
-                Some(v4) => Self::Address(IpAddr::V4(v4)),
-                None => {
-                    let [a, b, c, d, ..] = address.segments();
-                    Self::Address(IpAddr::V6([a, b, c, d, 0, 0, 0, 0].into()))
+            Self::Address(IpAddr::V6(address)) => {
+                if let Some(v4) = address.to_ipv4_mapped() {
+                    return Self::Address(IpAddr::V4(v4));
                 }
-            },
+                let [a, b, c, d, ..] = address.segments();
+                Self::Address(IpAddr::V6([a, b, c, d, 0, 0, 0, 0].into()))
+            }
             other => other,
         }
     }

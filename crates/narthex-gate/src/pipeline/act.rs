@@ -70,7 +70,7 @@ impl Inner {
         context: CallContext,
         arguments: Value,
     ) -> Result<ToolOutput, CallError> {
-        let intent = Intent::new(trace.call, context);
+        let intent = Intent::new(trace.call, trace.tool.clone(), context);
         let answer = Sealed(self.in_time(surface.observe(&intent, arguments)).await);
         let record = trace.observed(answer.outcome(), answer.reason(), answer.subject());
         let receipt = self.append(record).await?;
@@ -86,7 +86,7 @@ impl Inner {
         arguments: Value,
     ) -> Result<ToolOutput, CallError> {
         let guards = guards(&context);
-        let intent = Intent::new(trace.call, context);
+        let intent = Intent::new(trace.call, trace.tool.clone(), context);
         let staged = match self.in_time(surface.stage(&intent, arguments)).await {
             Ok(staged) => staged,
             Err(error) => return self.fail(trace, error).await,
@@ -121,7 +121,7 @@ impl Inner {
             Err(error) => return self.fail(trace, error.into()).await,
         };
         let receipt = committed.receipts.first().copied().ok_or(CallError::Internal)?;
-        let intent = RecordedIntent::new(trace.call, context, receipt);
+        let intent = RecordedIntent::new(trace.call, trace.tool.clone(), context, receipt);
         let answer = tokio::select! {
             answer = self.in_time(surface.perform(&intent, arguments)) => Sealed(answer),
             () = hung_up.cancelled() => Sealed(Err(ToolError::caller(Reason::Interrupted, Reason::Interrupted.message()))),

@@ -9,6 +9,7 @@ use narthex_core::{
 use super::identify::{Identified, Refusal};
 use super::record::Trace;
 use crate::Gate;
+use crate::gate::new_call;
 
 /// An agent that is let into the room: identified, within its rate, with a scope.
 #[derive(Debug, Clone)]
@@ -86,7 +87,7 @@ impl Gate {
 
     async fn refuse_scope(&self, principal: &Principal, transport: Transport) -> Refusal {
         let actor = Actor::from(principal.agent.as_ref());
-        let mut trace = Trace::door(self.inner().new_call(), actor, transport);
+        let mut trace = Trace::door(new_call(), actor, transport);
         trace.token = principal.token;
         let unit = narthex_store::UnitOfWork::records(vec![trace.refused(Reason::NoSpaceScope, 1)]);
         match self.inner().store.commit(unit).await {

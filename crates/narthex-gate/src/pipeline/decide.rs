@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use super::Admitted;
 use super::record::Trace;
-use crate::gate::Inner;
+use crate::gate::{Inner, new_call};
 use crate::ready::ReadyTool;
 use crate::{CallContext, CallError, ReadySurface, ToolSpec};
 
@@ -53,7 +53,7 @@ impl Inner {
         invocation: Invocation,
     ) -> Result<Permit, CallError> {
         let mut trace =
-            Trace::inside(self.new_call(), admitted, surface.surface().name(), &invocation.tool);
+            Trace::inside(new_call(), admitted, surface.surface().name(), &invocation.tool);
         trace.arguments = Some(Digest::of_json(&invocation.arguments));
         trace.request.clone_from(&invocation.request);
         trace.session.clone_from(&invocation.session);

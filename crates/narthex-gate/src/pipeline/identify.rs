@@ -7,6 +7,7 @@ use narthex_store::UnitOfWork;
 
 use super::record::Trace;
 use super::tally::{Tallied, TallyKey};
+use crate::gate::new_call;
 use crate::{Gate, Presented, Source, Verified, VerifyError};
 
 /// An agent whose credential is good.
@@ -94,8 +95,7 @@ impl Gate {
     }
 
     async fn record_tally(&self, key: TallyKey, actor: Actor, count: u64) {
-        let draft =
-            Trace::door(self.inner().new_call(), actor, key.transport).refused(key.reason, count);
+        let draft = Trace::door(new_call(), actor, key.transport).refused(key.reason, count);
         let unit = UnitOfWork::records(vec![draft]);
         if let Err(error) = self.inner().store.commit(unit).await {
             tracing::error!(%error, "a refusal could not be recorded");

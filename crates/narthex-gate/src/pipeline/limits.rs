@@ -66,7 +66,7 @@ impl<K: std::hash::Hash + Eq + Send + Sync + 'static> Keyed<K> {
     }
 }
 
-const IDLE: Duration = Duration::from_secs(120);
+const IDLE: Duration = Duration::from_mins(2);
 
 #[cfg(test)]
 mod tests {

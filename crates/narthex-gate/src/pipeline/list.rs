@@ -7,6 +7,7 @@ use narthex_store::UnitOfWork;
 
 use super::record::Trace;
 use super::{Admitted, Method};
+use crate::gate::new_call;
 use crate::{CallError, Gate, ReadySurface, ToolSpec};
 
 impl Gate {
@@ -35,7 +36,7 @@ impl Gate {
         surface: &Arc<ReadySurface>,
         method: &Method,
     ) -> Result<(), CallError> {
-        let trace = self.method_trace(admitted, surface, method);
+        let trace = method_trace(admitted, surface, method);
         let record = trace.observed(Outcome::Ok, Reason::Permitted, Subject::default());
         self.keep(record).await
     }
@@ -48,25 +49,13 @@ impl Gate {
         method: &Method,
         reason: Reason,
     ) -> Result<(), CallError> {
-        let trace = self.method_trace(admitted, surface, method);
+        let trace = method_trace(admitted, surface, method);
         self.keep(trace.refused(reason, 1)).await
     }
 
     /// What a client is told about a surface when it connects.
     pub fn describe(&self, admitted: &Admitted, surface: &ReadySurface) -> crate::SurfaceInfo {
         surface.surface().info(&self.inner().context(admitted))
-    }
-
-    fn method_trace(&self, admitted: &Admitted, surface: &ReadySurface, method: &Method) -> Trace {
-        let mut trace = Trace::inside(
-            self.inner().new_call(),
-            admitted,
-            surface.surface().name(),
-            &method.name,
-        );
-        trace.request.clone_from(&method.request);
-        trace.session.clone_from(&method.session);
-        trace
     }
 
     async fn keep(&self, record: narthex_core::RecordDraft) -> Result<(), CallError> {
@@ -78,4 +67,11 @@ impl Gate {
             }
         }
     }
+}
+
+fn method_trace(admitted: &Admitted, surface: &ReadySurface, method: &Method) -> Trace {
+    let mut trace = Trace::inside(new_call(), admitted, surface.surface().name(), &method.name);
+    trace.request.clone_from(&method.request);
+    trace.session.clone_from(&method.session);
+    trace
 }

@@ -36,18 +36,24 @@ pub struct Local;
 #[derive(Debug)]
 pub struct Intent<Site> {
     call: CallId,
+    tool: String,
     context: CallContext,
     site: PhantomData<Site>,
 }
 
 impl<Site> Intent<Site> {
-    pub(crate) const fn new(call: CallId, context: CallContext) -> Self {
-        Self { call, context, site: PhantomData }
+    pub(crate) const fn new(call: CallId, tool: String, context: CallContext) -> Self {
+        Self { call, tool, context, site: PhantomData }
     }
 
     /// The call.
     pub const fn call(&self) -> CallId {
         self.call
+    }
+
+    /// The tool, as the surface declared it.
+    pub fn tool(&self) -> &str {
+        &self.tool
     }
 
     /// Who is asking and where.
@@ -60,19 +66,30 @@ impl<Site> Intent<Site> {
 #[derive(Debug)]
 pub struct RecordedIntent {
     call: CallId,
+    tool: String,
     context: CallContext,
     receipt: Receipt,
 }
 
 impl RecordedIntent {
     // INVARIANT: needs the receipt of the intent's own record.
-    pub(crate) const fn new(call: CallId, context: CallContext, receipt: Receipt) -> Self {
-        Self { call, context, receipt }
+    pub(crate) const fn new(
+        call: CallId,
+        tool: String,
+        context: CallContext,
+        receipt: Receipt,
+    ) -> Self {
+        Self { call, tool, context, receipt }
     }
 
     /// The call.
     pub const fn call(&self) -> CallId {
         self.call
+    }
+
+    /// The tool, as the surface declared it.
+    pub fn tool(&self) -> &str {
+        &self.tool
     }
 
     /// Who is asking and where.

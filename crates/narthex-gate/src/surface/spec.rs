@@ -35,7 +35,8 @@ pub struct ToolSpec {
     pub tier: Tier,
     /// What it does.
     pub effects: Effects,
-    /// Arguments that are taken out before anything looks at them (a space named by the client).
+    /// Arguments that are taken out before anything looks at them (a space named by the
+    /// client), as `name` or `outer/name`.
     pub ignored_arguments: &'static [&'static str],
 }
 
