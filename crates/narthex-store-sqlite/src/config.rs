@@ -1,0 +1,62 @@
+//! Where a store lies and how much it may take.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use narthex_store::Clock;
+use narthex_store::chain::HeadKey;
+
+/// Everything a store needs to open. [`SqliteConfig::new`] fills in the bounds.
+#[derive(Debug, Clone)]
+pub struct SqliteConfig {
+    /// The database file.
+    pub database: PathBuf,
+    /// The ledger's head, in a file of its own.
+    pub head_file: PathBuf,
+    /// The key heads are authenticated with.
+    pub head_key: HeadKey,
+    /// The clock records are stamped with.
+    pub clock: Arc<dyn Clock>,
+    /// How many connections read at once.
+    pub readers: u32,
+    /// How many units may wait for the writer.
+    pub queue: usize,
+    /// How many units share one flush to disk.
+    pub batch: usize,
+    /// How long a caller waits for a place in the queue.
+    pub queue_wait: Duration,
+    /// How long a caller waits for a connection to read on.
+    pub reader_wait: Duration,
+    /// How long a connection waits for a lock that another process holds.
+    pub busy_timeout: Duration,
+    /// Pages in the write-ahead log from which on it is worth copying them into the database.
+    pub wal_pages: u32,
+    /// Pages in the write-ahead log from which on the writer itself makes it start over.
+    pub wal_pages_hard: u32,
+}
+
+impl SqliteConfig {
+    /// The standard bounds.
+    pub fn new(
+        database: impl Into<PathBuf>,
+        head_file: impl Into<PathBuf>,
+        head_key: HeadKey,
+        clock: Arc<dyn Clock>,
+    ) -> Self {
+        Self {
+            database: database.into(),
+            head_file: head_file.into(),
+            head_key,
+            clock,
+            readers: 4,
+            queue: 1_024,
+            batch: 256,
+            queue_wait: Duration::from_secs(3),
+            reader_wait: Duration::from_secs(5),
+            busy_timeout: Duration::from_secs(5),
+            wal_pages: 1_000,
+            wal_pages_hard: 16_000,
+        }
+    }
+}

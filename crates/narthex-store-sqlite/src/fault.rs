@@ -1,0 +1,73 @@
+//! What went wrong inside, and what the caller is told of it.
+
+use narthex_store::{Refused, StoreError};
+
+/// A failure on the way, before it is clear how far it reaches.
+#[derive(Debug)]
+pub(crate) enum Fault {
+    /// A rule of the house said no.
+    Refused(Refused),
+    /// What is stored does not make sense.
+    Damaged(String),
+    /// The database could not do it.
+    Sql(sqlx::Error),
+}
+
+impl Fault {
+    /// A stored value that is not what it should be.
+    pub(crate) fn damaged(what: impl std::fmt::Display) -> Self {
+        Self::Damaged(what.to_string())
+    }
+}
+
+impl From<Refused> for Fault {
+    fn from(refused: Refused) -> Self {
+        Self::Refused(refused)
+    }
+}
+
+impl From<sqlx::Error> for Fault {
+    fn from(error: sqlx::Error) -> Self {
+        Self::Sql(error)
+    }
+}
+
+impl From<Fault> for StoreError {
+    fn from(fault: Fault) -> Self {
+        match fault {
+            Fault::Refused(refused) => Self::Refused(refused),
+            Fault::Damaged(what) => Self::Damaged(what),
+            Fault::Sql(error) => of_sql(&error),
+        }
+    }
+}
+
+fn of_sql(error: &sqlx::Error) -> StoreError {
+    match error {
+        sqlx::Error::Database(told) if told.is_unique_violation() => Refused::Taken("id").into(),
+        sqlx::Error::Database(told) if told.is_foreign_key_violation() => {
+            Refused::NotFound("what it refers to").into()
+        }
+        sqlx::Error::Database(told) if told.is_check_violation() => {
+            StoreError::Damaged("a value is out of its range".to_owned())
+        }
+        sqlx::Error::Database(told) if is_corrupt(told.as_ref()) => {
+            StoreError::Damaged(format!("the database file is corrupt: {told}"))
+        }
+        sqlx::Error::ColumnDecode { .. }
+        | sqlx::Error::Decode(_)
+        | sqlx::Error::ColumnNotFound(_)
+        | sqlx::Error::ColumnIndexOutOfBounds { .. }
+        | sqlx::Error::TypeNotFound { .. } => StoreError::Damaged(error.to_string()),
+        other => StoreError::Unavailable(other.to_string()),
+    }
+}
+
+/// SQLite's words for a file that is not a sound database.
+fn is_corrupt(error: &dyn sqlx::error::DatabaseError) -> bool {
+    let extended = error.code().and_then(|code| code.parse::<u32>().ok());
+    extended.is_some_and(|code| matches!(code & 0xff, SQLITE_CORRUPT | SQLITE_NOTADB))
+}
+
+const SQLITE_CORRUPT: u32 = 11;
+const SQLITE_NOTADB: u32 = 26;

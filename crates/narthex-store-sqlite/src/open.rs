@@ -1,0 +1,227 @@
+//! Opening a store: migrate, check the ledger's end, found a new house, close what was left open.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use narthex_core::{Actor, CallId, Outcome, Phase, Reason, RecordDraft, Ruled, Subject, Transport};
+use narthex_store::chain::{GENESIS, Head, StoredRecord};
+use narthex_store::{HeadFile, StoreError, UnitOfWork, fresh_uuid};
+use sqlx::migrate::{MigrateError, Migrator};
+use sqlx::{ConnectOptions, SqliteConnection};
+use tokio::sync::watch;
+
+use crate::fault::Fault;
+use crate::lock::Lock;
+use crate::rows::{self, Fields};
+use crate::writer::{RememberedUse, Standing, Tail, Writer};
+use crate::{SqliteConfig, connect};
+
+static MIGRATIONS: Migrator = sqlx::migrate!("./migrations");
+
+/// A writer that is ready, over a ledger whose end was checked.
+pub(crate) async fn writer(config: &SqliteConfig) -> Result<Writer, StoreError> {
+    let lock = Lock::take(&config.head_file).await?;
+    connect::create_private(&config.database)?;
+    let mut conn = connect::to_write(config).connect().await.map_err(Fault::Sql)?;
+    MIGRATIONS.run(&mut conn).await.map_err(migration)?;
+
+    let tail = check_end(&mut conn, config).await?;
+    let mut writer = Writer {
+        conn,
+        head_file: HeadFile::open(&config.head_file).map_err(head_file)?,
+        head_key: config.head_key.clone(),
+        clock: Arc::clone(&config.clock),
+        tail,
+        standing: Arc::new(Standing::new()),
+        commits: watch::Sender::new(0),
+        token_use: RememberedUse::default(),
+        lock,
+    };
+    if tail.seq == 0 {
+        append(&mut writer, vec![founding()]).await?;
+    } else {
+        // It may lag behind after a crash between commit and write.
+        let head = writer.head_key.head(tail.seq, tail.hash);
+        writer.head_file.write(&head).map_err(head_file)?;
+    }
+    close_intents(&mut writer).await?;
+    writer.head_file.sync().map_err(head_file)?;
+    Ok(writer)
+}
+
+/// The end of the chain, if both heads and the last record agree on it.
+async fn check_end(conn: &mut SqliteConnection, config: &SqliteConfig) -> Result<Tail, StoreError> {
+    let row = sqlx::query("SELECT seq, hash, mac FROM ledger_head")
+        .fetch_optional(&mut *conn)
+        .await
+        .map_err(Fault::Sql)?;
+    let head = row.map(|row| rows::head(Fields(&row))).transpose()?;
+    let file = file_head(config)?;
+    let last = last_record(conn).await?;
+    let (Some(head), Some(last)) = (head, &last) else {
+        let nothing = head.is_none() && last.is_none() && file.is_none();
+        return if nothing && is_bare(conn).await? {
+            Ok(Tail { seq: 0, hash: GENESIS })
+        } else {
+            Err(broken("its records or its stored head are missing"))
+        };
+    };
+    if !config.head_key.is_genuine(&head) {
+        return Err(broken("its stored head is not genuine"));
+    }
+    if (head.seq, head.hash) != (last.seq, last.hash) {
+        return Err(broken("its stored head and its last record disagree"));
+    }
+    let before = match last.seq {
+        0 => return Err(broken("it has a record without a number")),
+        1 => GENESIS,
+        seq => hash_at(conn, seq - 1).await?.ok_or_else(|| broken("a record is missing"))?,
+    };
+    if !last.follows(before) {
+        return Err(broken("its last record was changed"));
+    }
+    if let Some(file) = file {
+        if file.seq > last.seq {
+            return Err(broken("the head file names a later record: its tail was cut"));
+        }
+        if hash_at(conn, file.seq).await? != Some(file.hash) {
+            return Err(broken("the head file names another history"));
+        }
+    }
+    Ok(Tail { seq: last.seq, hash: last.hash })
+}
+
+/// The head file's head. A file with something else in it than ours is no lost file.
+fn file_head(config: &SqliteConfig) -> Result<Option<Head>, StoreError> {
+    let head = HeadFile::read(&config.head_file, &config.head_key).map_err(head_file)?;
+    if head.is_none() && holds_something(&config.head_file)? {
+        return Err(broken("the head file is not genuine"));
+    }
+    Ok(head)
+}
+
+/// Whether anything but the zeros of a file that never reached the disk is in it.
+fn holds_something(path: &Path) -> Result<bool, StoreError> {
+    match std::fs::read(path) {
+        Ok(bytes) => Ok(bytes.iter().any(|byte| *byte != 0)),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(false),
+        Err(error) => Err(head_file(error)),
+    }
+}
+
+async fn last_record(conn: &mut SqliteConnection) -> Result<Option<StoredRecord>, StoreError> {
+    let row = sqlx::query("SELECT seq, bytes, hash FROM ledger ORDER BY seq DESC LIMIT 1")
+        .fetch_optional(conn)
+        .await
+        .map_err(Fault::Sql)?;
+    Ok(row.map(|row| rows::stored_record(Fields(&row))).transpose()?)
+}
+
+async fn hash_at(
+    conn: &mut SqliteConnection,
+    seq: u64,
+) -> Result<Option<narthex_core::Digest>, StoreError> {
+    let row = sqlx::query("SELECT hash FROM ledger WHERE seq = ?1")
+        .bind(i64::try_from(seq).unwrap_or(i64::MAX))
+        .fetch_optional(conn)
+        .await
+        .map_err(Fault::Sql)?;
+    Ok(row.map(|row| Fields(&row).digest("hash")).transpose()?)
+}
+
+/// A house without a ledger is new only if there is nothing else in it.
+async fn is_bare(conn: &mut SqliteConnection) -> Result<bool, StoreError> {
+    let lived_in: bool = sqlx::query_scalar(
+        "SELECT EXISTS (SELECT 1 FROM spaces) OR EXISTS (SELECT 1 FROM agents)
+             OR EXISTS (SELECT 1 FROM conversations) OR EXISTS (SELECT 1 FROM page_revisions)",
+    )
+    .fetch_one(conn)
+    .await
+    .map_err(Fault::Sql)?;
+    Ok(!lived_in)
+}
+
+/// The process ended between an intent and its outcome: nobody can say what came of it, and the
+/// ledger says so.
+async fn close_intents(writer: &mut Writer) -> Result<(), StoreError> {
+    loop {
+        let open = sqlx::query(
+            "SELECT l.seq, l.bytes, l.hash FROM open_intents o JOIN ledger l ON l.seq = o.seq
+              ORDER BY o.seq LIMIT 500",
+        )
+        .fetch_all(&mut writer.conn)
+        .await
+        .map_err(Fault::Sql)?;
+        if open.is_empty() {
+            return Ok(());
+        }
+        let mut outcomes = Vec::with_capacity(open.len());
+        for row in &open {
+            let intent = rows::stored_record(Fields(row))?.read();
+            let intent = intent.map_err(|error| broken(&error.to_string()))?.draft;
+            outcomes.push(RecordDraft {
+                phase: Phase::Outcome,
+                outcome: Outcome::Unknown,
+                reason: Reason::Interrupted,
+                micros: None,
+                ..intent
+            });
+        }
+        tracing::warn!(calls = outcomes.len(), "calls were interrupted; their outcome is unknown");
+        append(writer, outcomes).await?;
+    }
+}
+
+async fn append(writer: &mut Writer, records: Vec<RecordDraft>) -> Result<(), StoreError> {
+    writer.commit_all(vec![UnitOfWork::records(records)]).await.pop().map_or_else(
+        || Err(StoreError::Unavailable("the writer gave no answer".to_owned())),
+        |answer| answer.map(drop),
+    )
+}
+
+fn founding() -> RecordDraft {
+    RecordDraft {
+        phase: Phase::House,
+        call: CallId::from_uuid(fresh_uuid()),
+        actor: Actor::House,
+        token: None,
+        transport: Transport::Local,
+        space: None,
+        surface: None,
+        tool: "house.founded".to_owned(),
+        arguments: None,
+        decision: Ruled::Allow,
+        reason: Reason::Permitted,
+        tier: None,
+        outcome: Outcome::Ok,
+        micros: None,
+        request: None,
+        session: None,
+        subject: Subject::default(),
+    }
+}
+
+fn broken(what: &str) -> StoreError {
+    StoreError::Damaged(format!(
+        "the ledger is not whole: {what}; run `narthex ledger verify` and do not serve from it"
+    ))
+}
+
+#[expect(clippy::needless_pass_by_value, reason = "the shape map_err wants")]
+fn head_file(error: std::io::Error) -> StoreError {
+    StoreError::Unavailable(format!("the head file cannot be used: {error}"))
+}
+
+/// Each migration is one transaction: a crash in one leaves the version before it, and opening
+/// again resumes there.
+fn migration(error: MigrateError) -> StoreError {
+    match error {
+        MigrateError::Execute(error) | MigrateError::ExecuteMigration(error, _) => {
+            Fault::Sql(error).into()
+        }
+        MigrateError::VersionMissing(version) => StoreError::Damaged(format!(
+            "the database is at version {version}, made by a newer program than this one"
+        )),
+        other => StoreError::Damaged(format!("the database is not one of ours: {other}")),
+    }
+}

@@ -1,0 +1,46 @@
+//! Reading, one repository a file. Reads run on their own connections and wait for no writer.
+
+mod agents;
+mod conversations;
+mod ledger;
+mod pages;
+mod proposals;
+mod search;
+mod spaces;
+mod tokens;
+
+pub(crate) use proposals::PROPOSAL_BY_ID;
+
+use narthex_core::SpaceId;
+use narthex_store::StoreError;
+use sqlx::SqlitePool;
+use sqlx::sqlite::SqliteRow;
+
+use crate::fault::Fault;
+use crate::rows::Fields;
+
+/// One row at most, parsed.
+fn one<T>(
+    row: Result<Option<SqliteRow>, sqlx::Error>,
+    parse: fn(Fields<'_>) -> Result<T, Fault>,
+) -> Result<Option<T>, StoreError> {
+    let row = row.map_err(Fault::Sql)?;
+    Ok(row.map(|row| parse(Fields(&row))).transpose()?)
+}
+
+/// Every row, parsed.
+fn all<T>(
+    rows: Result<Vec<SqliteRow>, sqlx::Error>,
+    parse: fn(Fields<'_>) -> Result<T, Fault>,
+) -> Result<Vec<T>, StoreError> {
+    let rows = rows.map_err(Fault::Sql)?;
+    Ok(rows.iter().map(|row| parse(Fields(row))).collect::<Result<_, _>>()?)
+}
+
+/// The short key of a space.
+async fn space_number(readers: &SqlitePool, space: SpaceId) -> Result<Option<i64>, Fault> {
+    Ok(sqlx::query_scalar("SELECT n FROM spaces WHERE id = ?1")
+        .bind(space.as_bytes().as_slice())
+        .fetch_optional(readers)
+        .await?)
+}

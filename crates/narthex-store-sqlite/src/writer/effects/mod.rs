@@ -1,0 +1,80 @@
+//! What each effect does to the database, one kind of thing a file.
+//!
+//! An effect runs inside a savepoint of its own: whatever it did before it was refused is undone.
+
+mod agents;
+mod conversations;
+mod fts;
+mod import;
+mod page_rows;
+mod pages;
+mod proposals;
+mod spaces;
+mod tokens;
+
+use narthex_core::SpaceId;
+use narthex_store::{Effect, Effected, Refused};
+use sqlx::SqliteConnection;
+
+use crate::fault::Fault;
+
+/// Carries out one effect.
+pub(super) async fn apply(conn: &mut SqliteConnection, effect: Effect) -> Result<Effected, Fault> {
+    match effect {
+        Effect::AddSpace(space) => spaces::add(conn, &space).await,
+        Effect::WritePage(write) => pages::write(conn, &write).await,
+        Effect::DeletePage { space, page, base, revision, provenance, at } => {
+            let by = pages::Stamp { revision, provenance, at };
+            pages::delete(conn, space, page, base, &by).await
+        }
+        Effect::MovePage { from, page, to, at } => pages::relocate(conn, from, page, to, at).await,
+        Effect::ImportPages { space, pages, at } => import::pages(conn, space, pages, at).await,
+        Effect::AddAgent(agent) => agents::add(conn, &agent).await,
+        Effect::SetAgentDisabled { agent, disabled } => {
+            agents::set_disabled(conn, agent, disabled).await
+        }
+        Effect::AddToken { id, agent, label, keyed_hash, created, expires } => {
+            let token = tokens::New { id, agent, label, keyed_hash, created, expires };
+            tokens::add(conn, &token).await
+        }
+        Effect::RevokeToken { id, at } => tokens::revoke(conn, id, at).await,
+        Effect::AddConversation(conversation) => conversations::add(conn, &conversation).await,
+        Effect::OpenProposal { proposal, cap } => proposals::open(conn, &proposal, cap).await,
+        Effect::ApplyProposal { id, new_page, revision, at } => {
+            proposals::apply(conn, id, new_page, revision, at).await
+        }
+        Effect::RejectProposal { id, note, at } => proposals::reject(conn, id, &note, at).await,
+        Effect::MarkConflict { id, note, at } => {
+            proposals::mark_conflict(conn, id, &note, at).await
+        }
+    }
+}
+
+/// Whether what is remembered of agents and tokens is out of date after it.
+pub(super) const fn touches_identity(effect: &Effect) -> bool {
+    match effect {
+        Effect::AddAgent(_)
+        | Effect::SetAgentDisabled { .. }
+        | Effect::AddToken { .. }
+        | Effect::RevokeToken { .. } => true,
+        Effect::AddSpace(_)
+        | Effect::WritePage(_)
+        | Effect::DeletePage { .. }
+        | Effect::MovePage { .. }
+        | Effect::ImportPages { .. }
+        | Effect::AddConversation(_)
+        | Effect::OpenProposal { .. }
+        | Effect::ApplyProposal { .. }
+        | Effect::RejectProposal { .. }
+        | Effect::MarkConflict { .. } => false,
+    }
+}
+
+/// The short key of a space that must be there.
+async fn space_number(conn: &mut SqliteConnection, space: SpaceId) -> Result<i64, Fault> {
+    sqlx::query_scalar("SELECT n FROM spaces WHERE id = ?1")
+        .bind(space.as_bytes().as_slice())
+        .fetch_optional(conn)
+        .await?
+        .ok_or(Fault::Refused(Refused::NotFound("space")))
+}

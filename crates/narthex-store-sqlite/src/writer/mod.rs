@@ -1,0 +1,142 @@
+//! The one writer: a task that owns the only connection that changes anything.
+//!
+//! It takes all the units that wait, runs them in one transaction and flushes once for all of
+//! them. Each unit stands or falls alone; only when the database itself fails do they fall
+//! together.
+
+mod batch;
+mod effects;
+mod guards;
+mod token_use;
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+use narthex_core::Digest;
+use narthex_store::chain::HeadKey;
+use narthex_store::{Clock, Committed, HeadFile, StoreError, UnitOfWork};
+use sqlx::SqliteConnection;
+use tokio::sync::{mpsc, oneshot, watch};
+
+use crate::lock::Lock;
+use token_use::TokenUse;
+
+/// What the writer is asked to do.
+#[derive(Debug)]
+#[expect(clippy::large_enum_variant, reason = "nearly all are the large one")]
+pub(crate) enum Command {
+    /// Make a unit durable.
+    Commit {
+        /// What.
+        unit: UnitOfWork,
+        /// Where the answer goes. Nobody may be there any more; the unit is made durable anyway.
+        answer: oneshot::Sender<Result<Committed, StoreError>>,
+    },
+    /// Finish what waits, and end.
+    Close,
+}
+
+/// What everyone may know of the writer without asking it.
+#[derive(Debug)]
+pub(crate) struct Standing {
+    writable: AtomicBool,
+    identity_epoch: AtomicU64,
+    wal_is_long: AtomicBool,
+}
+
+impl Standing {
+    pub(crate) const fn new() -> Self {
+        Self {
+            writable: AtomicBool::new(true),
+            identity_epoch: AtomicU64::new(0),
+            wal_is_long: AtomicBool::new(false),
+        }
+    }
+
+    pub(crate) fn is_writable(&self) -> bool {
+        self.writable.load(Ordering::Acquire)
+    }
+
+    /// From a failed flush on, nobody can say what is on the disk: no more until a restart.
+    fn stop(&self) {
+        self.writable.store(false, Ordering::Release);
+    }
+
+    pub(crate) fn identity_epoch(&self) -> u64 {
+        self.identity_epoch.load(Ordering::Acquire)
+    }
+
+    fn identity_changed(&self) {
+        self.identity_epoch.fetch_add(1, Ordering::AcqRel);
+    }
+
+    /// Asks the writer to let the write-ahead log start over.
+    pub(crate) fn wal_is_long(&self) {
+        self.wal_is_long.store(true, Ordering::Release);
+    }
+}
+
+/// The end of the chain.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Tail {
+    pub(crate) seq: u64,
+    pub(crate) hash: Digest,
+}
+
+/// The writer and all that is its own.
+#[derive(Debug)]
+pub(crate) struct Writer {
+    pub(crate) conn: SqliteConnection,
+    pub(crate) head_file: HeadFile,
+    pub(crate) head_key: HeadKey,
+    pub(crate) clock: Arc<dyn Clock>,
+    /// What is committed; never what is only being tried.
+    pub(crate) tail: Tail,
+    pub(crate) standing: Arc<Standing>,
+    /// Tells the checkpointer that the log has grown.
+    pub(crate) commits: watch::Sender<u64>,
+    pub(crate) token_use: TokenUse,
+    /// Held for as long as there is a writer.
+    pub(crate) lock: Lock,
+}
+
+pub(crate) use token_use::TokenUse as RememberedUse;
+
+impl Writer {
+    /// Runs until everyone who could ask is gone, or until told to close.
+    pub(crate) async fn run(mut self, mut queue: mpsc::Receiver<Command>, most: usize) -> Self {
+        let mut waiting = Vec::with_capacity(most);
+        while queue.recv_many(&mut waiting, most.max(1)).await > 0 {
+            let mut units = Vec::with_capacity(waiting.len());
+            let mut answers = Vec::with_capacity(waiting.len());
+            for command in waiting.drain(..) {
+                match command {
+                    Command::Commit { unit, answer } => {
+                        units.push(unit);
+                        answers.push(answer);
+                    }
+                    // No more come in; what is in the queue is still taken.
+                    Command::Close => queue.close(),
+                }
+            }
+            self.shorten_wal().await;
+            let results = self.commit_all(units).await;
+            for (answer, result) in answers.into_iter().zip(results) {
+                let _ = answer.send(result);
+            }
+        }
+        self
+    }
+
+    /// Under unbroken load the checkpointer never catches up with the last commit, and the log
+    /// would grow without end. Between two batches nothing is being written: what is left to
+    /// copy is little, and after it the log starts over.
+    async fn shorten_wal(&mut self) {
+        if self.standing.wal_is_long.swap(false, Ordering::AcqRel) {
+            let done = sqlx::query("PRAGMA wal_checkpoint(PASSIVE)").execute(&mut self.conn).await;
+            if let Err(error) = done {
+                tracing::warn!(%error, "the write-ahead log could not be shortened");
+            }
+        }
+    }
+}
