@@ -44,6 +44,11 @@ impl StoredRecord {
     pub fn read(&self) -> Result<Record, ChainError> {
         serde_json::from_slice(&self.bytes).map_err(|_| ChainError::Unreadable { seq: self.seq })
     }
+
+    /// Whether these bytes, after that value of the chain, give this record's.
+    pub fn follows(&self, previous: Digest) -> bool {
+        link(previous, &self.bytes) == self.hash
+    }
 }
 
 /// Gives a draft its number, its time and its place in the chain.
