@@ -1,1 +1,12 @@
-//! narthex-server
+//! The house put together: data directory, owner's desk and socket, HTTP mounts, health.
+//!
+//! [`DataDir`] is the one folder a house lives in, held by one process at a time. [`House`] is the
+//! gate with its surfaces over a store. [`owner`] is everything an owner can ask for, the same
+//! through the local socket and in the process itself. [`serve`](fn@serve) opens the door.
+//!
+//! It must never know: which database is behind the store, how a command line looks, rmcp.
+//!
+//! To add something an owner can do: a variant of [`owner::Request`], its answer in
+//! [`owner::Reply`], and its function in the file of `owner/` that it belongs to.
+
+pub mod owner;
