@@ -26,11 +26,11 @@ pub use answer::{CallError, ToolError, ToolOutput};
 pub use config::GateConfig;
 pub use gate::{Gate, GateParts, Health};
 pub use identity::{
-    IssuedToken, Presented, SecretKey, Source, TokenVerifier, Verified, Verifier, VerifyError,
-    issue_token, owner_token,
+    IssuedToken, Presented, SecretKey, SecretText, Source, TokenVerifier, Verified, Verifier,
+    VerifyError, issue_token, owner_token,
 };
 pub use pipeline::{Admitted, Identified, Invocation, Method, Refusal, Stdio};
-pub use ready::ReadySurface;
+pub use ready::{ReadySurface, SurfaceFault};
 pub use surface::{
     Annotations, Asks, CallContext, Intent, Local, Observe, RecordedIntent, Staged, Surface,
     SurfaceInfo, ToolSpec,

@@ -9,4 +9,9 @@
 //! To add something an owner can do: a variant of [`owner::Request`], its answer in
 //! [`owner::Reply`], and its function in the file of `owner/` that it belongs to.
 
+mod data_dir;
+mod house;
 pub mod owner;
+
+pub use data_dir::{DataDir, DataDirError, Held, Holder, Keys};
+pub use house::{House, HouseParts};

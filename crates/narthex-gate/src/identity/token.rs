@@ -59,6 +59,13 @@ pub struct IssuedToken {
     pub token: SecretString,
 }
 
+impl IssuedToken {
+    /// The token in clear, to be shown this once.
+    pub fn into_clear(self) -> String {
+        self.token.expose_secret().to_owned()
+    }
+}
+
 /// Makes a token.
 pub fn issue_token(key: &SecretKey, id: TokenId) -> Result<IssuedToken, getrandom::Error> {
     let mut secret = Zeroizing::new([0_u8; 32]);
@@ -68,8 +75,11 @@ pub fn issue_token(key: &SecretKey, id: TokenId) -> Result<IssuedToken, getrando
     Ok(IssuedToken { id, keyed_hash, token: token.into() })
 }
 
+/// Text that is not printed by accident.
+pub type SecretText = SecretString;
+
 /// The owner's token of a house.
-pub fn owner_token(key: &SecretKey) -> SecretString {
+pub fn owner_token(key: &SecretKey) -> SecretText {
     format!("nxo_{}", hex(&key.owner_secret()).as_str()).into()
 }
 

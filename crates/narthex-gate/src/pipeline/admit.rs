@@ -79,6 +79,14 @@ impl Gate {
         }
     }
 
+    /// Whether what it came with is still good: asked while an answer is long in coming.
+    pub async fn still_good(&self, admitted: &Admitted) -> bool {
+        match admitted.principal.token {
+            Some(token) => self.inner().verifier.still_good(token).await,
+            None => true,
+        }
+    }
+
     async fn within_rate(&self, agent: &Agent, transport: Transport) -> Result<(), Refusal> {
         let Err(wait) = self.inner().limits.request(agent.id) else { return Ok(()) };
         self.tally(&Actor::from(agent), Some(agent.id), Reason::RateLimited, transport).await;

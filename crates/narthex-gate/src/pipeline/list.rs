@@ -2,7 +2,10 @@
 
 use std::sync::Arc;
 
-use narthex_core::{Outcome, Reason, Subject};
+use narthex_core::{
+    Agent, Ceiling, Consent, Outcome, Reason, Ruling, Standing, Subject, Taint, rule,
+};
+use narthex_policy::Verdict;
 use narthex_store::UnitOfWork;
 
 use super::record::Trace;
@@ -51,6 +54,31 @@ impl Gate {
     ) -> Result<(), CallError> {
         let trace = method_trace(admitted, surface, method);
         self.keep(trace.refused(reason, 1)).await
+    }
+
+    /// What the whole gate would say to a call that policy says this about: for explaining.
+    pub fn foresee(
+        &self,
+        agent: &Agent,
+        surface: &ReadySurface,
+        tool: &str,
+        verdict: &Verdict,
+    ) -> (&'static str, Reason) {
+        let Some(tool) = surface.tool(tool) else { return ("refuse", Reason::UnknownTool) };
+        if agent.disabled {
+            return ("refuse", Reason::AgentDisabled);
+        }
+        if !verdict.is_permitted() {
+            return ("refuse", verdict.reason());
+        }
+        let mode = self.mode();
+        let ceiling = Ceiling::of(mode, None, agent.ceiling, Consent::Absent);
+        let standing = Standing { mode, ceiling, taint: Taint::CLEAN };
+        match rule(&standing, tool.spec.tier, &tool.spec.effects) {
+            Ruling::Allow => ("allow", Reason::Permitted),
+            Ruling::Refuse(reason) => ("refuse", reason),
+            Ruling::NeedsApproval { because, .. } => ("approval", because),
+        }
     }
 
     /// What a client is told about a surface when it connects.

@@ -1,0 +1,299 @@
+//! The one folder a house lives in, and the lock that lets one process hold it.
+
+use std::fs::{self, DirBuilder, File, OpenOptions, TryLockError};
+use std::io::{self, Read, Seek, Write};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+
+use narthex_gate::SecretKey;
+use narthex_store::chain::HeadKey;
+use serde::{Deserialize, Serialize};
+
+/// A data directory: paths, keys, and who holds it.
+#[derive(Debug, Clone)]
+pub struct DataDir {
+    root: PathBuf,
+}
+
+/// The keys of a house, each in a file of its own that only its owner can read.
+#[derive(Debug, Clone)]
+pub struct Keys {
+    /// What token secrets are hashed with.
+    pub token: SecretKey,
+    /// What the ledger's head is authenticated with.
+    pub ledger: HeadKey,
+}
+
+/// Who holds a data directory.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Holder {
+    /// Its process.
+    pub pid: u32,
+    /// What it is: `serve`, `stdio`, or a command.
+    pub what: String,
+    /// Where agents connect, if it listens.
+    pub mcp_url: Option<String>,
+}
+
+/// The data directory is ours until this is dropped (or the process ends, however it ends).
+#[derive(Debug)]
+pub struct Held {
+    file: File,
+    holder: Holder,
+}
+
+/// A data directory cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum DataDirError {
+    /// Another process holds it.
+    #[error("the data directory {dir} is held by another process: {}", said(.holder.as_ref()))]
+    HeldBy {
+        /// Which folder.
+        dir: String,
+        /// By whom, if it can be read.
+        holder: Option<Holder>,
+    },
+    /// There is no house in it.
+    #[error("there is no house in {0}")]
+    Missing(String),
+    /// A key that others can read.
+    #[error("{path} can be read by others (mode {mode:o}); run: chmod 600 {path}")]
+    Exposed {
+        /// Which file.
+        path: String,
+        /// Its mode.
+        mode: u32,
+    },
+    /// A key that is none.
+    #[error("{0} is not a key of 32 bytes; restore it from a backup")]
+    BadKey(String),
+    /// The disk says no.
+    #[error("{path}: {source}")]
+    Io {
+        /// Which file.
+        path: String,
+        /// What it said.
+        source: io::Error,
+    },
+}
+
+impl DataDir {
+    /// This folder, whether it is there or not.
+    pub fn at(root: impl Into<PathBuf>) -> Self {
+        Self { root: root.into() }
+    }
+
+    /// The folder.
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// The database.
+    pub fn database(&self) -> PathBuf {
+        self.root.join("narthex.db")
+    }
+
+    /// The ledger's head.
+    pub fn head_file(&self) -> PathBuf {
+        self.root.join("ledger.head")
+    }
+
+    /// The owner's socket.
+    pub fn socket(&self) -> PathBuf {
+        self.root.join("owner.sock")
+    }
+
+    /// The settings.
+    pub fn config_file(&self) -> PathBuf {
+        self.root.join("narthex.toml")
+    }
+
+    /// The key token secrets are hashed with.
+    pub fn token_key(&self) -> PathBuf {
+        self.root.join("keys/token.key")
+    }
+
+    /// The key the ledger's head is authenticated with.
+    pub fn ledger_key(&self) -> PathBuf {
+        self.root.join("keys/ledger.key")
+    }
+
+    fn lock_file(&self) -> PathBuf {
+        self.root.join("lock")
+    }
+
+    /// Whether a house is in it.
+    pub fn has_house(&self) -> bool {
+        self.token_key().exists() && self.ledger_key().exists()
+    }
+
+    /// Makes the folder and the keys, as far as they are not there yet. A database without its
+    /// keys gets none: new ones would orphan every token and the ledger's head.
+    pub fn create(&self) -> Result<(), DataDirError> {
+        for folder in [self.root.clone(), self.root.join("keys")] {
+            let made = DirBuilder::new().recursive(true).mode(0o700).create(&folder);
+            made.map_err(|source| io_error(&folder, source))?;
+        }
+        if self.database().exists() && !self.has_house() {
+            return Err(DataDirError::BadKey(self.root.join("keys").display().to_string()));
+        }
+        create_key(&self.token_key())?;
+        create_key(&self.ledger_key())
+    }
+
+    /// Reads the keys, refusing those that others can read too.
+    pub fn keys(&self) -> Result<Keys, DataDirError> {
+        if !self.has_house() {
+            return Err(DataDirError::Missing(self.root.display().to_string()));
+        }
+        Ok(Keys {
+            token: SecretKey::new(read_key(&self.token_key())?),
+            ledger: HeadKey::new(read_key(&self.ledger_key())?),
+        })
+    }
+
+    /// Takes hold of the folder, or says who has it.
+    pub fn hold(&self, what: &str) -> Result<Held, DataDirError> {
+        let path = self.lock_file();
+        let opened = OpenOptions::new()
+            .read(true)
+            .write(true)
+            .create(true)
+            .truncate(false)
+            .mode(0o600)
+            .open(&path);
+        let file = opened.map_err(|source| io_error(&path, source))?;
+        match file.try_lock() {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => {
+                let dir = self.root.display().to_string();
+                return Err(DataDirError::HeldBy { dir, holder: self.holder() });
+            }
+            Err(TryLockError::Error(source)) => return Err(io_error(&path, source)),
+        }
+        let holder = Holder { pid: std::process::id(), what: what.to_owned(), mcp_url: None };
+        let mut held = Held { file, holder };
+        held.write().map_err(|source| io_error(&path, source))?;
+        Ok(held)
+    }
+
+    /// Who holds it, as far as the lock file tells.
+    pub fn holder(&self) -> Option<Holder> {
+        let mut text = String::new();
+        File::open(self.lock_file()).ok()?.take(4_096).read_to_string(&mut text).ok()?;
+        serde_json::from_str(&text).ok()
+    }
+}
+
+impl Held {
+    /// Says where agents connect, for whoever reads the lock file.
+    pub fn announce(&mut self, mcp_url: &str) -> io::Result<()> {
+        self.holder.mcp_url = Some(mcp_url.to_owned());
+        self.write()
+    }
+
+    /// Who we said we are.
+    pub const fn holder(&self) -> &Holder {
+        &self.holder
+    }
+
+    fn write(&mut self) -> io::Result<()> {
+        let text = serde_json::to_string(&self.holder)?;
+        self.file.set_len(0)?;
+        self.file.rewind()?;
+        self.file.write_all(text.as_bytes())
+    }
+}
+
+fn create_key(path: &Path) -> Result<(), DataDirError> {
+    let mut key = [0_u8; 32];
+    getrandom::fill(&mut key).map_err(|e| io_error(path, io::Error::other(e)))?;
+    // Written beside and renamed, so that a crash leaves a whole key or none.
+    let draft = path.with_extension("new");
+    if path.exists() {
+        return Ok(());
+    }
+    let write = || -> io::Result<()> {
+        let mut file =
+            OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&draft)?;
+        file.write_all(&key)?;
+        file.sync_all()?;
+        fs::rename(&draft, path)?;
+        path.parent().map_or(Ok(()), |folder| File::open(folder)?.sync_all())
+    };
+    write().map_err(|source| io_error(path, source))
+}
+
+fn read_key(path: &Path) -> Result<[u8; 32], DataDirError> {
+    let bytes = fs::read(path).map_err(|source| io_error(path, source))?;
+    let metadata = fs::metadata(path).map_err(|source| io_error(path, source))?;
+    let mode = metadata.permissions().mode() & 0o777;
+    if mode & 0o077 != 0 {
+        return Err(DataDirError::Exposed { path: path.display().to_string(), mode });
+    }
+    if metadata.uid() != rustix::process::geteuid().as_raw()
+        && !rustix::process::geteuid().is_root()
+    {
+        return Err(DataDirError::Exposed { path: path.display().to_string(), mode });
+    }
+    bytes.try_into().map_err(|_| DataDirError::BadKey(path.display().to_string()))
+}
+
+fn io_error(path: &Path, source: io::Error) -> DataDirError {
+    DataDirError::Io { path: path.display().to_string(), source }
+}
+
+fn said(holder: Option<&Holder>) -> String {
+    match holder {
+        None => "its name cannot be read".to_owned(),
+        Some(Holder { pid, what, mcp_url: None }) => format!("narthex {what}, pid {pid}"),
+        Some(Holder { pid, what, mcp_url: Some(url) }) => {
+            format!("narthex {what}, pid {pid}, at {url}")
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{DataDir, DataDirError};
+    use std::os::unix::fs::PermissionsExt;
+
+    #[test]
+    fn a_second_holder_is_refused_and_told_who_is_first() {
+        let folder = tempfile::tempdir().expect("folder");
+        let dir = DataDir::at(folder.path().join("house"));
+        dir.create().expect("created");
+        let mut first = dir.hold("serve").expect("free");
+        first.announce("http://127.0.0.1:1/mcp").expect("written");
+        let refused = dir.hold("serve").expect_err("held").to_string();
+        assert!(refused.contains(&format!("pid {}", std::process::id())), "{refused}");
+        assert!(refused.contains("http://127.0.0.1:1/mcp"), "{refused}");
+        drop(first);
+        dir.hold("serve").expect("free again");
+    }
+
+    #[test]
+    fn keys_that_others_can_read_are_refused_and_stay_as_they_were() {
+        let folder = tempfile::tempdir().expect("folder");
+        let dir = DataDir::at(folder.path());
+        dir.create().expect("created");
+        let before = std::fs::read(dir.token_key()).expect("key");
+        dir.create().expect("again");
+        assert_eq!(std::fs::read(dir.token_key()).expect("key"), before);
+        dir.keys().expect("good");
+        let open = std::fs::Permissions::from_mode(0o644);
+        std::fs::set_permissions(dir.token_key(), open).expect("chmod");
+        assert!(matches!(dir.keys(), Err(DataDirError::Exposed { mode: 0o644, .. })));
+    }
+
+    #[test]
+    fn a_database_without_its_keys_gets_no_new_ones() {
+        let folder = tempfile::tempdir().expect("folder");
+        let dir = DataDir::at(folder.path());
+        dir.create().expect("created");
+        std::fs::write(dir.database(), b"x").expect("database");
+        std::fs::remove_file(dir.token_key()).expect("removed");
+        assert!(dir.create().is_err());
+        assert!(!dir.token_key().exists());
+    }
+}

@@ -1,0 +1,84 @@
+//! The house: the gate, its surfaces, and the owner's desk, over one store.
+
+use std::sync::Arc;
+
+use narthex_gate::{Gate, GateConfig, GateParts, ReadySurface, SecretKey, TokenVerifier};
+use narthex_policy::PolicyEngine;
+use narthex_store::{Clock, Store};
+use narthex_workspace::{CompanionSurface, WorkspaceConfig, WorkspaceSurface};
+
+use crate::owner::Desk;
+
+/// What a house is built from.
+#[derive(Debug)]
+pub struct HouseParts {
+    /// Where everything is kept.
+    pub store: Arc<dyn Store>,
+    /// What policy says.
+    pub policy: PolicyEngine,
+    /// The time.
+    pub clock: Arc<dyn Clock>,
+    /// What token secrets are hashed with.
+    pub token_key: SecretKey,
+    /// The gate's bounds.
+    pub gate: GateConfig,
+    /// The workspace's bounds.
+    pub workspace: WorkspaceConfig,
+    /// What holds the data directory, for `status`.
+    pub holder: String,
+}
+
+/// A house. Cheap to clone; all clones are one house.
+#[derive(Debug, Clone)]
+pub struct House {
+    gate: Gate,
+    workspace: Arc<ReadySurface>,
+    companion: Arc<ReadySurface>,
+    desk: Desk,
+}
+
+impl House {
+    /// Puts a house together.
+    pub fn new(parts: HouseParts) -> Result<Self, narthex_gate::SurfaceFault> {
+        let store = Arc::clone(&parts.store);
+        let workspace = WorkspaceSurface::new(Arc::clone(&store), parts.workspace);
+        let companion = CompanionSurface::new(Arc::clone(&store), parts.workspace);
+        let verifier = TokenVerifier::new(
+            Arc::clone(&store),
+            Arc::clone(&parts.clock),
+            parts.token_key.clone(),
+            parts.gate.remembered_tokens,
+        );
+        let gate = Gate::new(GateParts {
+            store,
+            verifier: Arc::new(verifier),
+            policy: parts.policy,
+            clock: parts.clock,
+            config: parts.gate,
+        });
+        let workspace = Arc::new(ReadySurface::new(Arc::new(workspace))?);
+        let companion = Arc::new(ReadySurface::new(Arc::new(companion))?);
+        let desk = Desk::new(gate.clone(), Arc::clone(&workspace), parts.token_key, parts.holder);
+        Ok(Self { gate, workspace, companion, desk })
+    }
+
+    /// The one path every call takes.
+    pub const fn gate(&self) -> &Gate {
+        &self.gate
+    }
+
+    /// The surface for agents bound to one space.
+    pub const fn workspace(&self) -> &Arc<ReadySurface> {
+        &self.workspace
+    }
+
+    /// The surface for the owner's companion, on stdio only.
+    pub const fn companion(&self) -> &Arc<ReadySurface> {
+        &self.companion
+    }
+
+    /// Where the owner's requests are carried out.
+    pub const fn desk(&self) -> &Desk {
+        &self.desk
+    }
+}
