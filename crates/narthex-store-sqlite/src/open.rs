@@ -7,6 +7,7 @@ use narthex_core::{Actor, CallId, Outcome, Phase, Reason, RecordDraft, Ruled, Su
 use narthex_store::chain::{GENESIS, Head, StoredRecord};
 use narthex_store::{HeadFile, StoreError, UnitOfWork, fresh_uuid};
 use sqlx::migrate::{MigrateError, Migrator};
+use sqlx::sqlite::SqlitePoolOptions;
 use sqlx::{ConnectOptions, SqliteConnection};
 use tokio::sync::watch;
 
@@ -22,9 +23,8 @@ static MIGRATIONS: Migrator = sqlx::migrate!("./migrations");
 pub(crate) async fn writer(config: &SqliteConfig) -> Result<Writer, StoreError> {
     let lock = Lock::take(&config.head_file).await?;
     connect::create_private(&config.database)?;
+    migrate(config).await?;
     let mut conn = connect::to_write(config).connect().await.map_err(Fault::Sql)?;
-    MIGRATIONS.run(&mut conn).await.map_err(migration)?;
-
     let tail = check_end(&mut conn, config).await?;
     let mut writer = Writer {
         conn,
@@ -214,6 +214,17 @@ fn head_file(error: std::io::Error) -> StoreError {
 
 /// Each migration is one transaction: a crash in one leaves the version before it, and opening
 /// again resumes there.
+async fn migrate(config: &SqliteConfig) -> Result<(), StoreError> {
+    // By way of a pool because the future of a borrowed connection is not known to be `Send`.
+    let once = SqlitePoolOptions::new()
+        .max_connections(1)
+        .acquire_timeout(config.busy_timeout)
+        .connect_lazy_with(connect::to_write(config));
+    let migrated = MIGRATIONS.run(&once).await.map_err(migration);
+    once.close().await;
+    migrated
+}
+
 fn migration(error: MigrateError) -> StoreError {
     match error {
         MigrateError::Execute(error) | MigrateError::ExecuteMigration(error, _) => {

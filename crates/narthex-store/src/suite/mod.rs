@@ -1,1 +1,206 @@
-//! placeholder
+//! The behaviour every back end must show, whatever database is behind it.
+//!
+//! Each case is a function over a [`Backend`]. A back end writes one line,
+//! `narthex_store::store_suite!(MyBackend::new());`, and gets one test a case.
+//!
+//! To add a case: a function in the file of its subject, and its name in [`store_suite!`]; a test
+//! in `narthex-store` fails if it is forgotten there.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    reason = "tests"
+)]
+
+pub mod agents;
+pub mod commits;
+pub mod concurrency;
+pub mod conversations;
+pub mod hostile;
+pub mod import;
+pub mod isolation;
+pub mod ledger;
+pub mod pages;
+pub mod proposals;
+pub mod search;
+pub mod spaces;
+pub mod tokens;
+
+mod house;
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+
+use crate::chain::HeadKey;
+use crate::{ManualClock, Store};
+
+/// A place where a store can be opened, and opened again.
+#[async_trait]
+pub trait Backend: Send + Sync {
+    /// Opens a new, empty store of this backend's own. Called once, first.
+    async fn open(&self) -> Arc<dyn Store>;
+    /// Ends what was opened and opens the same data again.
+    async fn reopen(&self) -> Arc<dyn Store>;
+    /// The clock the store was given.
+    fn clock(&self) -> Arc<ManualClock>;
+    /// The key the store was given.
+    fn head_key(&self) -> HeadKey;
+}
+
+/// One test for each case of the suite, over the back end that the expression makes.
+#[macro_export]
+macro_rules! store_suite {
+    ($backend:expr) => {
+        $crate::store_suite_cases! {
+            $backend;
+            spaces { a_new_space_is_found, a_taken_slug_is_refused, a_taken_id_is_refused, }
+            pages {
+                a_page_reads_back_as_written,
+                a_page_without_its_space_is_refused,
+                a_taken_slug_is_refused,
+                a_revision_needs_the_one_before,
+                a_page_can_change_its_slug,
+                links_and_backlinks_follow_the_text,
+                a_deleted_page_leaves_its_history,
+                deleting_needs_the_revision_that_was_seen,
+                moving_takes_everything_along,
+                moving_is_refused_where_the_slug_is_taken,
+                moving_to_where_it_is_changes_nothing,
+                listing_goes_by_slug_and_in_steps,
+                recent_pages_come_newest_first,
+                revisions_can_be_asked_for_one_by_one,
+            }
+            import { pages_are_made_revised_or_left_alone, a_missing_space_is_refused, a_fault_undoes_all_of_it, }
+            isolation {
+                the_same_slug_lives_in_two_spaces,
+                ids_of_another_space_are_not_found,
+                effects_cannot_reach_into_another_space,
+                links_and_titles_stay_inside,
+                search_stays_inside,
+                scores_do_not_depend_on_other_spaces,
+                an_unknown_space_is_empty,
+            }
+            search {
+                nothing_to_look_for_finds_nothing,
+                words_are_joined_by_and_then_by_or,
+                phrases_keep_their_order,
+                prefixes_match_beginnings,
+                a_title_weighs_more_than_a_body,
+                tags_are_found,
+                matches_are_marked,
+                accents_do_not_matter,
+                the_limit_is_kept,
+                the_index_follows_every_change,
+                hostile_queries_are_only_text,
+            }
+            agents {
+                an_agent_reads_back_as_added,
+                a_taken_slug_is_refused,
+                its_space_must_exist,
+                switching_off_and_on,
+                guards_hold_inside_the_transaction,
+                the_identity_epoch_moves_only_for_identities,
+            }
+            tokens {
+                a_token_reads_back_with_its_agent,
+                the_companion_gets_none,
+                ending_twice_is_ending_once,
+                a_dead_token_guards_nothing,
+                last_used_is_kept_to_the_minute,
+            }
+            proposals {
+                a_proposal_reads_back_as_opened,
+                it_opens_pending_whatever_it_claims,
+                its_page_must_be_in_its_space,
+                its_parts_must_be_there,
+                only_so_many_may_wait,
+                a_creation_is_applied,
+                an_update_is_applied,
+                a_deletion_is_applied,
+                a_stale_one_is_refused,
+                one_whose_page_left_is_refused,
+                one_whose_page_is_gone_is_refused,
+                one_whose_slug_is_taken_is_refused,
+                it_is_decided_only_once,
+                a_conflict_can_still_be_rejected,
+                provenance_is_not_washed_off,
+                lists_are_filtered_and_newest_first,
+            }
+            conversations { a_conversation_reads_back, lists_come_newest_first, }
+            commits {
+                a_refused_unit_leaves_nothing_and_no_gap,
+                one_refusal_does_not_touch_its_neighbours,
+                receipts_name_the_records,
+                a_commit_outlives_its_caller,
+            }
+            ledger {
+                a_house_is_founded,
+                the_chain_holds_after_reopening,
+                records_are_read_in_steps,
+                open_intents_are_closed_as_unknown,
+                closed_intents_stay_closed,
+            }
+            concurrency {
+                many_commits_make_one_chain,
+                a_proposal_is_applied_exactly_once,
+                the_cap_holds_under_load,
+                one_slug_is_given_once,
+            }
+            hostile { records_hold_any_text_on_one_line, contents_hold_any_text, }
+        }
+    };
+}
+
+#[doc(hidden)]
+#[macro_export]
+macro_rules! store_suite_cases {
+    ($backend:expr; $($module:ident { $($case:ident,)+ })+) => {$(
+        mod $module {
+            #[allow(unused_imports, reason = "the back end may be named by a whole path")]
+            use super::*;
+            $(
+                #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+                async fn $case() {
+                    $crate::suite::$module::$case(&$backend).await;
+                }
+            )+
+        }
+    )+};
+}
+
+#[cfg(test)]
+mod tests {
+    /// A case nobody runs would be a promise nobody keeps.
+    #[test]
+    fn every_case_is_in_the_macro() {
+        let listed = include_str!("mod.rs");
+        for (file, text) in [
+            ("agents", include_str!("agents.rs")),
+            ("commits", include_str!("commits.rs")),
+            ("concurrency", include_str!("concurrency.rs")),
+            ("conversations", include_str!("conversations.rs")),
+            ("hostile", include_str!("hostile.rs")),
+            ("import", include_str!("import.rs")),
+            ("isolation", include_str!("isolation.rs")),
+            ("ledger", include_str!("ledger.rs")),
+            ("pages", include_str!("pages.rs")),
+            ("proposals", include_str!("proposals.rs")),
+            ("search", include_str!("search.rs")),
+            ("spaces", include_str!("spaces.rs")),
+            ("tokens", include_str!("tokens.rs")),
+        ] {
+            let (_, after) = listed.split_once(&format!("{file} {{")).expect(file);
+            let (cases, _) = after.split_once('}').expect(file);
+            for line in text.lines() {
+                if let Some(rest) = line.strip_prefix("pub async fn ") {
+                    let name = rest.split('(').next().unwrap_or_default();
+                    let found = cases.split(',').any(|case| case.trim() == name);
+                    assert!(found, "{file}::{name} is not in store_suite!");
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,110 @@
+//! A store in a directory of its own.
+
+#![allow(clippy::expect_used, reason = "tests")]
+
+use std::path::Path;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use narthex_core::Timestamp;
+use narthex_core::{Actor, CallId, Outcome, Phase, Reason, RecordDraft, Ruled, Subject, Transport};
+use narthex_store::chain::{HeadKey, Verified};
+use narthex_store::suite::Backend;
+use narthex_store::{Commits as _, ManualClock, Store, StoreError, UnitOfWork, fresh_uuid};
+use narthex_store_sqlite::{SqliteConfig, SqliteStore, VerifyFailure, verify_offline};
+use tokio::sync::Mutex;
+
+pub(crate) struct SqliteBackend {
+    dir: tempfile::TempDir,
+    clock: Arc<ManualClock>,
+    open: Mutex<Option<Arc<SqliteStore>>>,
+}
+
+impl SqliteBackend {
+    pub(crate) fn new() -> Self {
+        Self {
+            dir: tempfile::tempdir().expect("a directory"),
+            clock: Arc::new(ManualClock::at(Timestamp::from_millis(1_700_000_000_000))),
+            open: Mutex::new(None),
+        }
+    }
+
+    pub(crate) fn dir(&self) -> &Path {
+        self.dir.path()
+    }
+
+    pub(crate) fn config(&self) -> SqliteConfig {
+        config_in(self.dir(), Arc::clone(&self.clock))
+    }
+
+    pub(crate) async fn store(&self) -> Result<SqliteStore, StoreError> {
+        SqliteStore::open(self.config()).await
+    }
+
+    pub(crate) async fn verify(&self) -> Result<Verified, VerifyFailure> {
+        let config = self.config();
+        verify_offline(&config.database, &config.head_file, &config.head_key, |_| ()).await
+    }
+}
+
+pub(crate) fn config_in(dir: &Path, clock: Arc<ManualClock>) -> SqliteConfig {
+    SqliteConfig::new(dir.join("house.db"), dir.join("house.head"), key(), clock)
+}
+
+pub(crate) const fn key() -> HeadKey {
+    HeadKey::new([42; 32])
+}
+
+#[async_trait]
+impl Backend for SqliteBackend {
+    async fn open(&self) -> Arc<dyn Store> {
+        let store = Arc::new(self.store().await.expect("opens"));
+        *self.open.lock().await = Some(Arc::clone(&store));
+        store
+    }
+
+    async fn reopen(&self) -> Arc<dyn Store> {
+        if let Some(store) = self.open.lock().await.take() {
+            store.close().await.expect("closes");
+        }
+        self.open().await
+    }
+
+    fn clock(&self) -> Arc<ManualClock> {
+        Arc::clone(&self.clock)
+    }
+
+    fn head_key(&self) -> HeadKey {
+        key()
+    }
+}
+
+/// Appends some records, each in a commit of its own.
+pub(crate) async fn append(store: &SqliteStore, count: usize) {
+    for n in 0..count {
+        let unit = UnitOfWork::records(vec![record(&format!("tool-{n}"))]);
+        store.commit(unit).await.expect("commits");
+    }
+}
+
+pub(crate) fn record(tool: &str) -> RecordDraft {
+    RecordDraft {
+        phase: Phase::Observed,
+        call: CallId::from_uuid(fresh_uuid()),
+        actor: Actor::Owner,
+        token: None,
+        transport: Transport::Local,
+        space: None,
+        surface: None,
+        tool: tool.to_owned(),
+        arguments: None,
+        decision: Ruled::Allow,
+        reason: Reason::OwnerAction,
+        tier: None,
+        outcome: Outcome::Ok,
+        micros: None,
+        request: None,
+        session: None,
+        subject: Subject::default(),
+    }
+}

@@ -1,0 +1,101 @@
+//! What a crash leaves behind.
+
+#![allow(clippy::expect_used, reason = "tests")]
+
+use std::path::Path;
+use std::sync::Arc;
+
+use narthex_store::suite::Backend as _;
+use narthex_store::{HeadFile, LedgerReader as _};
+use narthex_store_sqlite::{SqliteStore, verify_offline};
+
+use crate::backend::{SqliteBackend, append, config_in, key};
+
+/// What the disk would hold if the process ended now: the files, without closing any.
+fn snapshot(house: &SqliteBackend, to: &Path) {
+    for name in ["house.db", "house.db-wal", "house.head"] {
+        std::fs::copy(house.dir().join(name), to.join(name)).expect("copies");
+    }
+}
+
+#[tokio::test]
+async fn a_leftover_log_is_read_and_verified() {
+    let house = SqliteBackend::new();
+    let store = house.store().await.expect("opens");
+    append(&store, 30).await;
+    let after = tempfile::tempdir().expect("a directory");
+    snapshot(&house, after.path());
+    let config = config_in(after.path(), house.clock());
+    assert!(std::fs::metadata(after.path().join("house.db-wal")).expect("a log").len() > 0);
+
+    let verify = || verify_offline(&config.database, &config.head_file, &config.head_key, |_| ());
+    assert_eq!(verify().await.expect("whole").records, 31);
+    let again = SqliteStore::open(config.clone()).await.expect("opens");
+    append(&again, 1).await;
+    again.close().await.expect("closes");
+    assert_eq!(verify().await.expect("whole").records, 32);
+    store.close().await.expect("closes");
+}
+
+#[tokio::test]
+async fn a_head_file_that_lags_is_brought_up_to_date() {
+    let house = SqliteBackend::new();
+    let store = house.store().await.expect("opens");
+    append(&store, 3).await;
+    let old = std::fs::read(house.config().head_file).expect("reads");
+    append(&store, 5).await;
+    store.close().await.expect("closes");
+    std::fs::write(house.config().head_file, old).expect("writes");
+    // Verifying accepts a file that lags; opening heals it.
+    assert_eq!(house.verify().await.expect("whole").records, 9);
+    house.store().await.expect("opens").close().await.expect("closes");
+    let head = HeadFile::read(&house.config().head_file, &key()).expect("reads").expect("a head");
+    assert_eq!(head.seq, 9);
+}
+
+#[tokio::test]
+async fn a_head_file_that_never_reached_the_disk_is_made_again() {
+    let house = SqliteBackend::new();
+    let store = house.store().await.expect("opens");
+    append(&store, 2).await;
+    store.close().await.expect("closes");
+    for left in [None, Some(Vec::new()), Some(vec![0; 1_024])] {
+        std::fs::remove_file(house.config().head_file).expect("removes");
+        if let Some(bytes) = left {
+            std::fs::write(house.config().head_file, bytes).expect("writes");
+        }
+        house.store().await.expect("opens").close().await.expect("closes");
+        assert_eq!(house.verify().await.expect("whole").records, 3);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_ledger_can_be_verified_while_it_grows() {
+    let house = SqliteBackend::new();
+    let store = Arc::new(house.store().await.expect("opens"));
+    let writing = Arc::clone(&store);
+    let mut tasks = tokio::task::JoinSet::new();
+    tasks.spawn(async move { append(&writing, 300).await });
+    let mut last = 0;
+    while tasks.try_join_next().is_none() {
+        let found = house.verify().await.expect("whole").records;
+        assert!(found >= last);
+        last = found;
+    }
+    assert_eq!(house.verify().await.expect("whole").records, 301);
+    store.close().await.expect("closes");
+}
+
+#[tokio::test]
+async fn dropping_without_closing_loses_nothing() {
+    let house = SqliteBackend::new();
+    for round in 1..4 {
+        let store = house.store().await.expect("opens");
+        append(&store, 5).await;
+        assert_eq!(store.head().await.expect("reads").expect("a head").seq, 1 + 5 * round);
+        drop(store);
+    }
+    let store = house.store().await.expect("opens");
+    store.close().await.expect("closes");
+    assert_eq!(house.verify().await.expect("whole").records, 16);
+}

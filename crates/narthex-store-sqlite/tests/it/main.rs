@@ -1,0 +1,12 @@
+//! The SQLite store against the suite, and against what can be done to its files.
+
+mod backend;
+mod crash;
+mod files;
+mod tamper;
+
+mod suite {
+    use super::backend::SqliteBackend;
+
+    narthex_store::store_suite!(SqliteBackend::new());
+}

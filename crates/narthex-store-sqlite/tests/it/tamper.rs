@@ -1,0 +1,208 @@
+//! What someone with the files but without the key can do, and that it is seen.
+
+#![allow(clippy::expect_used, clippy::panic, reason = "tests")]
+
+use narthex_core::Digest;
+use narthex_store::chain::{ChainError, HeadPlace};
+use narthex_store::{LedgerReader as _, StoreError};
+use narthex_store_sqlite::VerifyFailure;
+use sqlx::{AssertSqlSafe, ConnectOptions, Connection as _};
+
+use crate::backend::{SqliteBackend, append};
+
+/// A closed house with ten records.
+async fn ten() -> SqliteBackend {
+    let house = SqliteBackend::new();
+    let store = house.store().await.expect("opens");
+    append(&store, 9).await;
+    store.close().await.expect("closes");
+    house
+}
+
+async fn sql(house: &SqliteBackend, sql: &str) {
+    let options = sqlx::sqlite::SqliteConnectOptions::new().filename(house.config().database);
+    let mut conn = options.connect().await.expect("connects");
+    sqlx::raw_sql(AssertSqlSafe(sql.to_owned())).execute(&mut conn).await.expect("runs");
+    conn.close().await.expect("closes");
+}
+
+async fn broken(house: &SqliteBackend) -> ChainError {
+    match house.verify().await {
+        Err(VerifyFailure::Chain(error)) => error,
+        other => panic!("expected a broken chain, got {other:?}"),
+    }
+}
+
+async fn refuses(house: &SqliteBackend) {
+    match house.store().await {
+        Err(StoreError::Damaged(why)) => {
+            assert!(why.contains("narthex ledger verify"), "{why}");
+        }
+        other => panic!("expected a refusal, got {other:?}"),
+    }
+}
+
+#[tokio::test]
+async fn an_untouched_ledger_is_whole() {
+    let house = ten().await;
+    assert_eq!(house.verify().await.expect("whole").records, 10);
+    let mut steps = Vec::new();
+    let config = house.config();
+    narthex_store_sqlite::verify_offline(
+        &config.database,
+        &config.head_file,
+        &config.head_key,
+        |checked| steps.push(checked),
+    )
+    .await
+    .expect("whole");
+    assert_eq!(steps, [10]);
+    house.store().await.expect("opens").close().await.expect("closes");
+}
+
+#[tokio::test]
+async fn a_cut_tail_is_missed() {
+    let house = ten().await;
+    sql(&house, "DELETE FROM ledger WHERE seq > 7").await;
+    let cut = ChainError::Cut { place: HeadPlace::Row, head: 10, last: 7 };
+    assert_eq!(broken(&house).await, cut);
+    refuses(&house).await;
+}
+
+#[tokio::test]
+async fn a_tail_cut_with_the_stored_head_set_back_is_missed() {
+    let house = ten().await;
+    let store = house.store().await.expect("opens");
+    let early = store.head().await.expect("reads").expect("a head");
+    append(&store, 5).await;
+    store.close().await.expect("closes");
+    // An old head is genuine; only the head file remembers what came after it.
+    let (hash, mac) = (early.hash.to_string(), early.mac.to_string());
+    sql(
+        &house,
+        &format!(
+            "DELETE FROM ledger WHERE seq > {0};
+         UPDATE ledger_head SET seq = {0}, hash = x'{hash}', mac = x'{mac}'",
+            early.seq
+        ),
+    )
+    .await;
+    let cut = ChainError::Cut { place: HeadPlace::File, head: 15, last: 10 };
+    assert_eq!(broken(&house).await, cut);
+    refuses(&house).await;
+}
+
+#[tokio::test]
+async fn a_changed_record_is_seen() {
+    let house = ten().await;
+    sql(
+        &house,
+        "UPDATE ledger SET bytes = CAST(replace(CAST(bytes AS TEXT), 'tool-3', 'tool-4') AS BLOB)
+                  WHERE seq = 5",
+    )
+    .await;
+    assert_eq!(broken(&house).await, ChainError::Broken { seq: 5 });
+    sql(&house, "UPDATE ledger SET bytes = x'7b7d' WHERE seq = 10").await;
+    refuses(&house).await;
+}
+
+#[tokio::test]
+async fn missing_doubled_and_swapped_records_are_seen() {
+    for (change, expected) in [
+        ("DELETE FROM ledger WHERE seq = 4", ChainError::Sequence { expected: 4, found: 5 }),
+        ("DELETE FROM ledger WHERE seq = 1", ChainError::Sequence { expected: 1, found: 2 }),
+        (
+            "INSERT INTO ledger SELECT 0, bytes, hash FROM ledger WHERE seq = 3",
+            ChainError::Sequence { expected: 1, found: 0 },
+        ),
+        (
+            "INSERT INTO ledger SELECT -3, bytes, hash FROM ledger WHERE seq = 3",
+            ChainError::Sequence { expected: 1, found: 0 },
+        ),
+        (
+            "UPDATE ledger SET seq = -1 WHERE seq = 4; UPDATE ledger SET seq = 4 WHERE seq = 5;
+             UPDATE ledger SET seq = 5 WHERE seq = -1",
+            ChainError::Broken { seq: 4 },
+        ),
+        ("UPDATE ledger SET hash = zeroblob(32) WHERE seq = 6", ChainError::Broken { seq: 6 }),
+        ("DELETE FROM ledger", ChainError::Empty),
+        (
+            "INSERT INTO ledger SELECT 11, bytes, hash FROM ledger WHERE seq = 10",
+            ChainError::Broken { seq: 11 },
+        ),
+    ] {
+        let house = ten().await;
+        sql(&house, change).await;
+        assert_eq!(broken(&house).await, expected, "{change}");
+    }
+}
+
+#[tokio::test]
+async fn an_emptied_ledger_does_not_found_a_new_house() {
+    for change in [
+        "DELETE FROM ledger",
+        "DELETE FROM ledger_head",
+        "DELETE FROM ledger; DELETE FROM ledger_head",
+    ] {
+        let house = ten().await;
+        sql(&house, change).await;
+        refuses(&house).await;
+    }
+}
+
+#[tokio::test]
+async fn a_forged_stored_head_is_seen() {
+    let house = ten().await;
+    sql(&house, "UPDATE ledger_head SET mac = zeroblob(32)").await;
+    assert_eq!(broken(&house).await, ChainError::HeadForged { place: HeadPlace::Row });
+    refuses(&house).await;
+    sql(&house, "DELETE FROM ledger_head").await;
+    assert_eq!(broken(&house).await, ChainError::HeadMissing { place: HeadPlace::Row });
+}
+
+#[tokio::test]
+async fn a_missing_or_forged_head_file_is_seen() {
+    let house = ten().await;
+    let file = house.config().head_file;
+    let line = format!("narthex-head-v1 10 {0} {0}\n", Digest::of(b"forged"));
+    std::fs::write(&file, format!("{line:512}")).expect("writes");
+    assert_eq!(broken(&house).await, ChainError::HeadMissing { place: HeadPlace::File });
+    refuses(&house).await;
+    std::fs::remove_file(&file).expect("removes");
+    assert_eq!(broken(&house).await, ChainError::HeadMissing { place: HeadPlace::File });
+}
+
+#[tokio::test]
+async fn another_houses_key_opens_nothing() {
+    let house = ten().await;
+    let mut config = house.config();
+    config.head_key = narthex_store::chain::HeadKey::new([1; 32]);
+    let opened = narthex_store_sqlite::SqliteStore::open(config).await;
+    assert!(matches!(opened, Err(StoreError::Damaged(_))), "{opened:?}");
+}
+
+#[tokio::test]
+async fn a_row_that_does_not_parse_is_damage() {
+    let house = ten().await;
+    sql(
+        &house,
+        "INSERT INTO spaces (id, slug, name, created)
+                 VALUES (zeroblob(16), 'Not A Slug', 'x', 0)",
+    )
+    .await;
+    let store = house.store().await.expect("opens");
+    let spaces = narthex_store::Spaces::spaces(&store).await;
+    assert!(matches!(spaces, Err(StoreError::Damaged(_))), "{spaces:?}");
+    store.close().await.expect("closes");
+}
+
+#[tokio::test]
+async fn a_file_that_is_no_database_is_refused() {
+    let house = SqliteBackend::new();
+    std::fs::write(house.config().database, "no database ".repeat(1_000)).expect("writes");
+    let opened = house.store().await;
+    assert!(matches!(opened, Err(StoreError::Damaged(_))), "{opened:?}");
+    assert!(matches!(house.verify().await, Err(VerifyFailure::Database(_))));
+    let nothing = SqliteBackend::new();
+    assert!(matches!(nothing.verify().await, Err(VerifyFailure::Database(_))));
+}
