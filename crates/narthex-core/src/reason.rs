@@ -48,6 +48,8 @@ reasons! {
     UnknownTool = "unknown_tool", "unknown tool";
     /// The method does not exist, or its capability was not advertised.
     UnknownMethod = "unknown_method", "method not found";
+    /// A message that is none, or that contradicts itself or its headers.
+    InvalidRequest = "invalid_request", "the message is not a valid request";
     /// Policy denies it.
     PolicyDenied = "policy_denied", "the owner's policy does not let this agent do that";
     /// The policy could not be evaluated.

@@ -1,1 +1,40 @@
-//! narthex-mcp
+//! The MCP edge: HTTP and stdio in, one reply out, with rmcp's model types in between.
+//!
+//! ```text
+//! serve ─ connection ─ HostPolicy ─ McpEndpoint ─ bearer ─ Gate::identify ─ Gate::admit ─┐
+//! StdioServer ─ line ─ Gate::admit_stdio ───────────────────────────────────────────────┤
+//!                                        body ─ strict parse ─ era ─ headers ─ dispatch ┘
+//! ```
+//!
+//! [`serve`] owns the sockets (HTTP/1.1, TLS, limits, drain) and applies the [`HostPolicy`] to
+//! every route of whatever service it is given. [`mcp_service`] makes the service for one MCP
+//! path; [`StdioServer`] serves the same surface on lines; [`run_proxy`] bridges a client that
+//! only speaks stdio to an endpoint elsewhere. Both eras of the protocol are served on one path,
+//! and every method passes the gate.
+//!
+//! It must never know: a database, a policy language, which surfaces exist. It is the only crate
+//! that names rmcp.
+//!
+//! To add a method: an arm in `dispatch/mod.rs`, its function in a file of its own beside it, its
+//! capability in `dispatch/wire.rs`, and its rows in `tests/it`. To add a way in: something that
+//! makes an `Asked` message and an admitted agent, and hands both to `Dispatch::answer`.
+
+mod config;
+mod dispatch;
+mod era;
+mod fault;
+mod http;
+mod in_flight;
+mod lines;
+mod message;
+mod named;
+mod reply;
+mod stdio;
+mod strict;
+
+pub use crate::http::{
+    HostPolicy, HostPolicyError, HostRefusal, Listening, McpEndpoint, Tls, TlsError,
+    error_response, mcp_service, serve,
+};
+pub use config::EdgeConfig;
+pub use stdio::StdioServer;

@@ -1,0 +1,132 @@
+//! The one mapper: what went wrong, as a JSON-RPC error and an HTTP status.
+
+use std::borrow::Cow;
+use std::time::Duration;
+
+use http::StatusCode;
+use narthex_core::{Bound, Reason};
+use narthex_gate::{CallError, Refusal};
+use rmcp::model::{ErrorCode, ErrorData, ProtocolVersion};
+use serde_json::{Value, json};
+
+use crate::era::{Era, SERVED};
+use crate::strict;
+
+/// Something the client's message ran into. Holds nothing internal.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Fault {
+    pub(crate) error: ErrorData,
+    pub(crate) status: StatusCode,
+    pub(crate) retry_after: Option<Duration>,
+}
+
+impl Fault {
+    fn new(status: StatusCode, code: ErrorCode, message: impl Into<Cow<'static, str>>) -> Self {
+        Self { error: ErrorData::new(code, message, None), status, retry_after: None }
+    }
+
+    fn with_data(mut self, data: Value) -> Self {
+        self.error.data = Some(data);
+        self
+    }
+
+    /// The bytes are no JSON.
+    pub(crate) fn unparsable(fault: strict::Fault) -> Self {
+        Self::new(StatusCode::BAD_REQUEST, ErrorCode::PARSE_ERROR, fault.to_string())
+    }
+
+    /// JSON, but no message.
+    pub(crate) fn invalid_request(why: &'static str) -> Self {
+        Self::new(StatusCode::BAD_REQUEST, ErrorCode::INVALID_REQUEST, why)
+    }
+
+    /// The parameters of a method are not what it needs.
+    pub(crate) fn invalid_params(why: impl Into<Cow<'static, str>>) -> Self {
+        Self::new(StatusCode::OK, ErrorCode::INVALID_PARAMS, why)
+    }
+
+    /// What a modern request must carry in `_meta` is missing or misshapen.
+    pub(crate) fn invalid_meta(why: &'static str) -> Self {
+        Self::new(StatusCode::BAD_REQUEST, ErrorCode::INVALID_PARAMS, why)
+    }
+
+    /// A header is missing, doubled, unreadable, or says something else than the body.
+    pub(crate) fn header_mismatch(why: &'static str) -> Self {
+        Self::new(StatusCode::BAD_REQUEST, ErrorCode::HEADER_MISMATCH, why)
+    }
+
+    /// A revision that is not served.
+    pub(crate) fn unsupported_version(requested: &str) -> Self {
+        let requested: String = requested.chars().take(MAX_ECHO_CHARS).collect();
+        let supported: Vec<&str> = SERVED.iter().map(ProtocolVersion::as_str).collect();
+        Self::new(
+            StatusCode::BAD_REQUEST,
+            ErrorCode::UNSUPPORTED_PROTOCOL_VERSION,
+            "unsupported protocol version",
+        )
+        .with_data(json!({ "supported": supported, "requested": requested }))
+    }
+
+    /// A method that does not exist, or whose capability is not advertised.
+    pub(crate) fn method_not_found(era: Era) -> Self {
+        let status = match era {
+            Era::Modern => StatusCode::NOT_FOUND,
+            Era::Legacy => StatusCode::OK,
+        };
+        Self::new(status, ErrorCode::METHOD_NOT_FOUND, Reason::UnknownMethod.message())
+    }
+
+    /// Something of ours that could not be written as JSON.
+    pub(crate) fn internal() -> Self {
+        Self::because(StatusCode::INTERNAL_SERVER_ERROR, Reason::Internal)
+    }
+
+    /// A call that ended without an answer.
+    pub(crate) fn of_call(error: CallError) -> Self {
+        match error {
+            CallError::UnknownTool { name } => unknown_tool(&name),
+            CallError::Refused { message, .. } => Self::invalid_params(message),
+            CallError::Unavailable => Self::because(UNAVAILABLE, Reason::Unavailable).retry(RETRY),
+            CallError::Overloaded => Self::new(
+                UNAVAILABLE,
+                ErrorCode::INTERNAL_ERROR,
+                "too many calls are under way; try again later",
+            )
+            .with_data(json!({ "code": "overloaded" }))
+            .retry(RETRY),
+            CallError::Unauthorized => {
+                Self::because(StatusCode::UNAUTHORIZED, Reason::Unauthorized)
+            }
+            CallError::Internal => Self::internal(),
+        }
+    }
+
+    /// Someone who is not let in, on a transport without status codes.
+    pub(crate) fn of_refusal(refusal: &Refusal) -> Self {
+        let fault = Self::because(UNAVAILABLE, refusal.reason);
+        match refusal.retry_after {
+            Some(wait) => fault.retry(wait),
+            None => fault,
+        }
+    }
+
+    fn because(status: StatusCode, reason: Reason) -> Self {
+        Self::new(status, ErrorCode::INTERNAL_ERROR, reason.message())
+            .with_data(json!({ "code": reason.code() }))
+    }
+
+    fn retry(mut self, wait: Duration) -> Self {
+        self.retry_after = Some(wait);
+        self
+    }
+}
+
+/// Unknown and denied are the same to the byte; the name is cut, since it is the client's.
+fn unknown_tool(name: &str) -> Fault {
+    let name: String = name.chars().take(Bound::TOOL_NAME_CHARS).collect();
+    Fault::invalid_params(format!("unknown tool: {name}"))
+}
+
+const UNAVAILABLE: StatusCode = StatusCode::SERVICE_UNAVAILABLE;
+const RETRY: Duration = Duration::from_secs(1);
+const MAX_ECHO_CHARS: usize = 64;

@@ -1,0 +1,19 @@
+//! The HTTP edge: connections, who may talk to us, and one MCP endpoint.
+
+mod accept;
+mod bearer;
+mod body;
+mod connection;
+mod early;
+mod endpoint;
+mod host;
+mod linger;
+mod negotiate;
+mod refuse;
+mod tls;
+
+pub use accept::{Listening, serve};
+pub use endpoint::{McpEndpoint, mcp_service};
+pub use host::{HostPolicy, HostPolicyError, HostRefusal};
+pub use refuse::error_response;
+pub use tls::{Tls, TlsError};

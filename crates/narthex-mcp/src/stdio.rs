@@ -1,0 +1,151 @@
+//! The same surface on standard input and output: one process, one client, one message a line.
+//!
+//! Who is asking was said by the owner on the command line, and is looked up again for every
+//! message, so that disabling an agent ends a process that is hours old.
+
+use std::io;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use narthex_core::Consent;
+use narthex_gate::{Gate, ReadySurface, Stdio};
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+use crate::EdgeConfig;
+use crate::dispatch::{Asked, CONSENT_PARAM, Carrier, Dispatch};
+use crate::era::Era;
+use crate::fault::Fault;
+use crate::in_flight::InFlight;
+use crate::lines::{Line, Lines, write_lines};
+use crate::message::{Message, Unreadable};
+use crate::reply::Reply;
+
+/// A surface served on lines.
+#[derive(Debug)]
+pub struct StdioServer {
+    dispatch: Arc<Dispatch>,
+    who: Stdio,
+    config: EdgeConfig,
+}
+
+impl StdioServer {
+    /// For whoever the owner started the process for.
+    pub fn new(gate: Gate, surface: Arc<ReadySurface>, who: Stdio, config: EdgeConfig) -> Self {
+        let list_ttl = config.list_ttl;
+        Self { dispatch: Arc::new(Dispatch { gate, surface, list_ttl }), who, config }
+    }
+
+    /// Serves until the input ends or `stop` is cancelled, then lets calls under way finish.
+    /// Nothing but protocol is ever written to the output.
+    pub async fn run<R, W>(self, input: R, output: W, stop: CancellationToken) -> io::Result<()>
+    where
+        R: AsyncRead + Unpin,
+        W: AsyncWrite + Unpin,
+    {
+        let (answers, outgoing) = mpsc::channel(self.config.stdio_calls.max(1));
+        let reading = self.read(Lines::new(input, self.config.body_bytes), answers, stop);
+        tokio::try_join!(reading, write_lines(output, outgoing))?;
+        Ok(())
+    }
+
+    async fn read<R: AsyncRead + Unpin>(
+        &self,
+        mut lines: Lines<R>,
+        answers: mpsc::Sender<Bytes>,
+        stop: CancellationToken,
+    ) -> io::Result<()> {
+        let places = Arc::new(Semaphore::new(self.config.stdio_calls.max(1)));
+        let tasks = TaskTracker::new();
+        let in_flight = InFlight::default();
+        let mut consent = Consent::Absent;
+        loop {
+            let Ok(place) = Arc::clone(&places).acquire_owned().await else { break };
+            let line = tokio::select! {
+                () = stop.cancelled() => break,
+                line = lines.next() => line?,
+            };
+            let Some(line) = line else { break };
+            let read = match line {
+                Line::Text(text) => Message::read(&text),
+                Line::TooLong => Err(too_long()),
+            };
+            if let Ok(message) = &read {
+                if message.id.is_none() {
+                    if message.method == "notifications/cancelled" {
+                        in_flight.cancel(message);
+                    }
+                    continue;
+                }
+                if message.method == "initialize" {
+                    // Holds for the process from here on, and can only ever go down.
+                    consent = consent.and(Consent::parse(message.params.get(CONSENT_PARAM)));
+                }
+            }
+            let id = read.as_ref().ok().and_then(|message| message.id.clone());
+            let answering = self.answer(read, consent, place, answers.clone());
+            let task = tasks.spawn(answering);
+            if let Some(id) = id {
+                in_flight.begin(id, task.abort_handle());
+            }
+        }
+        tasks.close();
+        // Whatever takes longer is cut off; its record is the gate's to finish.
+        let _ = tokio::time::timeout(self.config.drain_deadline, tasks.wait()).await;
+        Ok(())
+    }
+
+    fn answer(
+        &self,
+        read: Result<Message, Unreadable>,
+        consent: Consent,
+        place: OwnedSemaphorePermit,
+        answers: mpsc::Sender<Bytes>,
+    ) -> impl Future<Output = ()> + Send + 'static {
+        let dispatch = Arc::clone(&self.dispatch);
+        let who = self.who;
+        async move {
+            let reply = reply(&dispatch, who, read, consent).await;
+            if let Some(body) = reply.body {
+                // Nobody is left to tell if this fails.
+                let _ = answers.send(body).await;
+            }
+            drop(place);
+        }
+    }
+}
+
+async fn reply(
+    dispatch: &Dispatch,
+    who: Stdio,
+    read: Result<Message, Unreadable>,
+    consent: Consent,
+) -> Reply {
+    let admitted = match dispatch.gate.admit_stdio(who).await {
+        Ok(admitted) => admitted,
+        Err(refusal) => {
+            let id = read.map_or_else(|unreadable| unreadable.id, |message| message.id);
+            return Reply::fault(id.as_ref(), &Fault::of_refusal(&refusal));
+        }
+    };
+    let message = match read {
+        Ok(message) => message,
+        Err(unreadable) => return dispatch.refuse_message(&admitted, unreadable).await,
+    };
+    match Era::of_line(&message) {
+        Ok(era) => {
+            let asked = Asked { message, era, carrier: Carrier::Stdio(consent) };
+            dispatch.answer(&admitted, asked).await
+        }
+        Err(fault) => dispatch.refuse_asked(&admitted, &message, fault).await,
+    }
+}
+
+fn too_long() -> Unreadable {
+    Unreadable {
+        id: None,
+        fault: Fault::invalid_request("the line is longer than this server takes"),
+    }
+}
