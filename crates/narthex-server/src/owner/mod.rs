@@ -7,10 +7,12 @@ mod inbox;
 mod ledger;
 mod pages;
 mod policy;
-mod protocol;
+mod reply;
+mod request;
 mod spaces;
 mod status;
 mod tokens;
 
 pub use desk::Desk;
-pub use protocol::*;
+pub use reply::*;
+pub use request::{MAX_IMPORT_BATCH, Request};
