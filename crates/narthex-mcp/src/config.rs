@@ -45,7 +45,7 @@ impl Default for EdgeConfig {
             drain_deadline: Duration::from_secs(35),
             early_headers_after: Duration::from_secs(1),
             keep_alive_every: Duration::from_secs(5),
-            list_ttl: Duration::from_secs(60),
+            list_ttl: Duration::from_mins(1),
             stdio_calls: 16,
         }
     }

@@ -15,14 +15,14 @@ use crate::strict;
 /// Something the client's message ran into. Holds nothing internal.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Fault {
-    pub(crate) error: ErrorData,
+    pub(crate) error: Box<ErrorData>,
     pub(crate) status: StatusCode,
     pub(crate) retry_after: Option<Duration>,
 }
 
 impl Fault {
     fn new(status: StatusCode, code: ErrorCode, message: impl Into<Cow<'static, str>>) -> Self {
-        Self { error: ErrorData::new(code, message, None), status, retry_after: None }
+        Self { error: Box::new(ErrorData::new(code, message, None)), status, retry_after: None }
     }
 
     fn with_data(mut self, data: Value) -> Self {
@@ -108,6 +108,11 @@ impl Fault {
             Some(wait) => fault.retry(wait),
             None => fault,
         }
+    }
+
+    /// The bridge could not bring an answer back.
+    pub(crate) fn bridge(said: impl Into<Cow<'static, str>>, data: Value) -> Self {
+        Self::new(UNAVAILABLE, ErrorCode::INTERNAL_ERROR, said).with_data(data)
     }
 
     fn because(status: StatusCode, reason: Reason) -> Self {

@@ -28,6 +28,7 @@ mod in_flight;
 mod lines;
 mod message;
 mod named;
+mod proxy;
 mod reply;
 mod stdio;
 mod strict;
@@ -37,4 +38,5 @@ pub use crate::http::{
     error_response, mcp_service, serve,
 };
 pub use config::EdgeConfig;
+pub use proxy::{ProxyConfig, ProxyError, run_proxy};
 pub use stdio::StdioServer;

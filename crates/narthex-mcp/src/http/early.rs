@@ -30,22 +30,18 @@ pub(super) async fn respond(
     mut work: Work,
 ) -> Response<Body> {
     let grace = endpoint.config.early_headers_after;
-    match tokio::time::timeout(grace, &mut work).await {
-        Ok(reply) => plain(reply),
-        Err(_) => {
-            let every = endpoint.config.keep_alive_every;
-            let style = if takes.events { Style::Events } else { Style::Json };
-            let waiting = Waiting {
-                endpoint: Arc::clone(endpoint),
-                admitted,
-                work,
-                style,
-                sign: ticks(every),
-                check: ticks(CHECK_EVERY),
-            };
-            waiting.into_response()
-        }
+    if let Ok(reply) = tokio::time::timeout(grace, &mut work).await {
+        return plain(reply);
     }
+    let waiting = Waiting {
+        endpoint: Arc::clone(endpoint),
+        admitted,
+        work,
+        style: if takes.events { Style::Events } else { Style::Json },
+        sign: ticks(endpoint.config.keep_alive_every),
+        check: ticks(CHECK_EVERY),
+    };
+    waiting.into_response()
 }
 
 fn plain(reply: Reply) -> Response<Body> {

@@ -152,13 +152,13 @@ fn authority(text: &str) -> Option<(Host, Option<u16>)> {
     if let Some(rest) = text.strip_prefix('[') {
         let (inner, after) = rest.split_once(']')?;
         let address: Ipv6Addr = inner.parse().ok()?;
-        return Some((Host::Address(address.into()), port_of(after)?));
+        return Some((Host::Address(address.into()), port_of(after).ok()?));
     }
     let (name, after) = match text.find(':') {
         Some(colon) => text.split_at_checked(colon)?,
         None => (text, ""),
     };
-    Some((host_name(name)?, port_of(after)?))
+    Some((host_name(name)?, port_of(after).ok()?))
 }
 
 fn host_name(name: &str) -> Option<Host> {
@@ -181,14 +181,16 @@ fn host_name(name: &str) -> Option<Host> {
     good.then(|| Host::Name(name.to_ascii_lowercase()))
 }
 
+struct NoPort;
+
 /// Nothing, or a colon and a port.
-fn port_of(after: &str) -> Option<Option<u16>> {
+fn port_of(after: &str) -> Result<Option<u16>, NoPort> {
     if after.is_empty() {
-        return Some(None);
+        return Ok(None);
     }
-    let digits = after.strip_prefix(':')?;
+    let digits = after.strip_prefix(':').ok_or(NoPort)?;
     let good = (1..=5).contains(&digits.len()) && digits.bytes().all(|b| b.is_ascii_digit());
-    if good { digits.parse().ok().map(Some) } else { None }
+    if good { digits.parse().map(Some).map_err(|_| NoPort) } else { Err(NoPort) }
 }
 
 fn only(headers: &HeaderMap, name: HeaderName) -> Option<&str> {

@@ -24,9 +24,8 @@ pub(super) fn all_exact(json: &[u8]) -> bool {
 fn after_string(mut rest: &[u8]) -> &[u8] {
     loop {
         match rest {
-            [b'\\', _, after @ ..] => rest = after,
             [b'"', after @ ..] => return after,
-            [_, after @ ..] => rest = after,
+            [b'\\', _, after @ ..] | [_, after @ ..] => rest = after,
             [] => return &[],
         }
     }
