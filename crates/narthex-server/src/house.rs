@@ -2,12 +2,16 @@
 
 use std::sync::Arc;
 
-use narthex_gate::{Gate, GateConfig, GateParts, ReadySurface, SecretKey, TokenVerifier};
+use narthex_gate::{Gate, GateConfig, GateParts, ReadySurface, SecretKey, Stdio, TokenVerifier};
+use narthex_mcp::{EdgeConfig, StdioServer};
 use narthex_policy::PolicyEngine;
 use narthex_store::{Clock, Store};
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio_util::sync::CancellationToken;
+
 use narthex_workspace::{CompanionSurface, WorkspaceConfig, WorkspaceSurface};
 
-use crate::owner::Desk;
+use crate::owner::{Desk, StdioIdentity};
 
 /// What a house is built from.
 #[derive(Debug)]
@@ -24,6 +28,8 @@ pub struct HouseParts {
     pub gate: GateConfig,
     /// The workspace's bounds.
     pub workspace: WorkspaceConfig,
+    /// The edge's bounds.
+    pub edge: EdgeConfig,
     /// What holds the data directory, for `status`.
     pub holder: String,
 }
@@ -35,6 +41,7 @@ pub struct House {
     workspace: Arc<ReadySurface>,
     companion: Arc<ReadySurface>,
     desk: Desk,
+    edge: EdgeConfig,
 }
 
 impl House {
@@ -59,7 +66,7 @@ impl House {
         let workspace = Arc::new(ReadySurface::new(Arc::new(workspace))?);
         let companion = Arc::new(ReadySurface::new(Arc::new(companion))?);
         let desk = Desk::new(gate.clone(), Arc::clone(&workspace), parts.token_key, parts.holder);
-        Ok(Self { gate, workspace, companion, desk })
+        Ok(Self { gate, workspace, companion, desk, edge: parts.edge })
     }
 
     /// The one path every call takes.
@@ -75,6 +82,30 @@ impl House {
     /// The surface for the owner's companion, on stdio only.
     pub const fn companion(&self) -> &Arc<ReadySurface> {
         &self.companion
+    }
+
+    /// Serves an MCP client on lines, for whoever the owner started the process for, until the
+    /// input ends.
+    pub async fn serve_stdio<R, W>(
+        &self,
+        identity: StdioIdentity,
+        input: R,
+        output: W,
+        stop: CancellationToken,
+    ) where
+        R: AsyncRead + Unpin,
+        W: AsyncWrite + Unpin,
+    {
+        let (surface, who) = if identity.companion {
+            (&self.companion, Stdio::Companion { agent: identity.agent, space: identity.space })
+        } else {
+            (&self.workspace, Stdio::Agent(identity.agent))
+        };
+        let server =
+            StdioServer::new(self.gate.clone(), Arc::clone(surface), who, self.edge.clone());
+        if let Err(error) = server.run(input, output, stop).await {
+            tracing::debug!(%error, "an MCP client on stdio went away");
+        }
     }
 
     /// Where the owner's requests are carried out.

@@ -2,7 +2,7 @@
 //!
 //! [`DataDir`] is the one folder a house lives in, held by one process at a time. [`House`] is the
 //! gate with its surfaces over a store. [`owner`] is everything an owner can ask for, the same
-//! through the local socket and in the process itself. [`serve`](fn@serve) opens the door.
+//! through the local socket and in the process itself. [`Door`] opens it to the network.
 //!
 //! It must never know: which database is behind the store, how a command line looks, rmcp.
 //!
@@ -10,8 +10,12 @@
 //! [`owner::Reply`], and its function in the file of `owner/` that it belongs to.
 
 mod data_dir;
+mod door;
 mod house;
 pub mod owner;
+mod socket;
 
 pub use data_dir::{DataDir, DataDirError, Held, Holder, Keys};
+pub use door::{Door, DoorConfig, DoorError, ROUTES};
 pub use house::{House, HouseParts};
+pub use socket::{OwnerClient, OwnerSocket};

@@ -25,7 +25,10 @@ impl OwnerClient {
     }
 
     /// Connects an MCP client's standard input and output, if anyone listens there.
-    pub async fn stdio(dir: &DataDir, identity: StdioIdentity) -> Result<Option<UnixStream>, OwnerError> {
+    pub async fn stdio(
+        dir: &DataDir,
+        identity: StdioIdentity,
+    ) -> Result<Option<UnixStream>, OwnerError> {
         let Some(mut frames) = open(dir).await? else { return Ok(None) };
         greet(&mut frames, Purpose::Stdio(identity)).await?;
         Ok(Some(frames.into_inner()))
@@ -36,12 +39,16 @@ impl OwnerClient {
         send(&mut self.frames, request).await?;
         match receive::<_, Result<Reply, OwnerError>>(&mut self.frames).await? {
             Some(reply) => reply,
-            None => Err(broken(&"it was closed before the answer came; see what happened with: narthex ledger tail")),
+            None => Err(broken(
+                &"it was closed before the answer came; see what happened with: narthex ledger tail",
+            )),
         }
     }
 }
 
-async fn open(dir: &DataDir) -> Result<Option<Framed<UnixStream, LengthDelimitedCodec>>, OwnerError> {
+async fn open(
+    dir: &DataDir,
+) -> Result<Option<Framed<UnixStream, LengthDelimitedCodec>>, OwnerError> {
     let path = match ShortPath::of(&dir.socket()) {
         Ok(path) => path,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),

@@ -68,5 +68,8 @@ where
 }
 
 fn broken(error: &dyn std::fmt::Display) -> OwnerError {
-    OwnerError { kind: Trouble::Unavailable, message: format!("the connection to the running server broke: {error}") }
+    OwnerError {
+        kind: Trouble::Unavailable,
+        message: format!("the connection to the running server broke: {error}"),
+    }
 }

@@ -74,20 +74,29 @@ impl OwnerSocket {
     }
 }
 
-async fn attend(stream: UnixStream, house: &House, stop: &CancellationToken) -> Result<(), OwnerError> {
-    let same_user = stream
-        .peer_cred()
-        .is_ok_and(|peer| peer.uid() == rustix::process::geteuid().as_raw());
+async fn attend(
+    stream: UnixStream,
+    house: &House,
+    stop: &CancellationToken,
+) -> Result<(), OwnerError> {
+    let same_user =
+        stream.peer_cred().is_ok_and(|peer| peer.uid() == rustix::process::geteuid().as_raw());
     let mut frames = Framed::new(stream, codec());
     if !same_user {
-        let refused: Result<(), OwnerError> =
-            Err(OwnerError { kind: Trouble::Invalid, message: "this socket is the owner's".to_owned() });
+        let refused: Result<(), OwnerError> = Err(OwnerError {
+            kind: Trouble::Invalid,
+            message: "this socket is the owner's".to_owned(),
+        });
         return send(&mut frames, &refused).await;
     }
     let Some(hello) = receive::<_, Hello>(&mut frames).await? else { return Ok(()) };
     if hello.version != VERSION {
         let message = "the running server is of another version; restart it".to_owned();
-        return send(&mut frames, &Err::<(), _>(OwnerError { kind: Trouble::Unavailable, message })).await;
+        return send(
+            &mut frames,
+            &Err::<(), _>(OwnerError { kind: Trouble::Unavailable, message }),
+        )
+        .await;
     }
     send(&mut frames, &Ok::<(), OwnerError>(())).await?;
     match hello.purpose {
@@ -116,12 +125,14 @@ async fn answer(
     }
 }
 
-async fn bridge(stream: UnixStream, house: &House, identity: StdioIdentity, stop: &CancellationToken) {
+async fn bridge(
+    stream: UnixStream,
+    house: &House,
+    identity: StdioIdentity,
+    stop: &CancellationToken,
+) {
     let (reader, writer) = stream.into_split();
-    tokio::select! {
-        () = stop.cancelled() => {}
-        () = house.serve_stdio(identity, reader, writer) => {}
-    }
+    house.serve_stdio(identity, reader, writer, stop.clone()).await;
 }
 
 /// Connections at once: commands, and MCP clients on stdio.
