@@ -26,8 +26,8 @@ pub use answer::{CallError, ToolError, ToolOutput};
 pub use config::GateConfig;
 pub use gate::{Gate, GateParts, Health};
 pub use identity::{
-    IssuedToken, Presented, SecretKey, SecretText, Source, TokenVerifier, Verified, Verifier,
-    VerifyError, issue_token, owner_token,
+    IssuedToken, Presented, SecretKey, Source, TokenVerifier, Verified, Verifier, VerifyError,
+    issue_token, owner_token_in_clear,
 };
 pub use pipeline::{Admitted, Identified, Invocation, Method, Refusal, Stdio};
 pub use ready::{ReadySurface, SurfaceFault};

@@ -1,1 +1,20 @@
-//! narthex-test
+//! A whole house for tests: real store, real gate, real door, in a folder of its own.
+//!
+//! [`TestHouse`] starts one in the test's own process on port 0. It holds two spaces with
+//! planted canaries and one [`Persona`] of every kind, so that a test reads as a paragraph:
+//! who asks, for what, and what comes of it.
+//!
+//! Only ever a dev-dependency.
+//!
+//! To add a persona: a variant, how it is registered in `personas.rs`, and its column in the
+//! authorization table.
+
+mod answer;
+mod client;
+mod house;
+mod personas;
+
+pub use answer::Answer;
+pub use client::{Client, Era};
+pub use house::{HouseOptions, TestHouse};
+pub use personas::{CANARY_A, CANARY_B, Persona};

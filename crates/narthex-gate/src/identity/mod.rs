@@ -11,7 +11,7 @@ use async_trait::async_trait;
 use narthex_core::{Agent, TokenId};
 
 pub use cache::TokenVerifier;
-pub use token::{IssuedToken, SecretKey, SecretText, issue_token, owner_token};
+pub use token::{IssuedToken, SecretKey, issue_token, owner_token_in_clear};
 
 pub(crate) use token::{BearerForm, parse_bearer};
 

@@ -75,12 +75,14 @@ pub fn issue_token(key: &SecretKey, id: TokenId) -> Result<IssuedToken, getrando
     Ok(IssuedToken { id, keyed_hash, token: token.into() })
 }
 
-/// Text that is not printed by accident.
-pub type SecretText = SecretString;
-
 /// The owner's token of a house.
-pub fn owner_token(key: &SecretKey) -> SecretText {
+fn owner_token(key: &SecretKey) -> SecretString {
     format!("nxo_{}", hex(&key.owner_secret()).as_str()).into()
+}
+
+/// The same in clear, for the ready line of a demo.
+pub fn owner_token_in_clear(key: &SecretKey) -> String {
+    owner_token(key).expose_secret().to_owned()
 }
 
 /// What a bearer looks like.

@@ -1,0 +1,232 @@
+//! A house in the test's own process.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+
+use anyhow::Context;
+use narthex_core::Mode;
+use narthex_gate::GateConfig;
+use narthex_mcp::EdgeConfig;
+use narthex_policy::PolicyEngine;
+use narthex_server::owner::{OwnerError, Reply, Request};
+use narthex_server::{DataDir, Door, DoorConfig, Held, House, HouseParts, OwnerSocket};
+use narthex_store::chain::{Record, Verified};
+use narthex_store::{Clock, Store, SystemClock};
+use narthex_store_sqlite::{SqliteConfig, SqliteStore, verify_offline};
+use narthex_workspace::WorkspaceConfig;
+use tempfile::TempDir;
+use tokio::task::JoinSet;
+use tokio_util::sync::CancellationToken;
+
+use crate::{Client, Persona, personas};
+
+/// What a test wants to be different.
+#[derive(Debug, Clone)]
+pub struct HouseOptions {
+    /// The server's posture.
+    pub mode: Mode,
+    /// The gate's bounds.
+    pub gate: GateConfig,
+    /// The workspace's bounds.
+    pub workspace: WorkspaceConfig,
+    /// The edge's bounds.
+    pub edge: EdgeConfig,
+    /// The owner's policy files.
+    pub policies: Vec<(String, String)>,
+    /// Browser origins that are answered.
+    pub origins: Vec<String>,
+    /// The clock.
+    pub clock: Arc<dyn Clock>,
+}
+
+impl Default for HouseOptions {
+    fn default() -> Self {
+        // Tests are faster than agents.
+        let gate = GateConfig {
+            requests_per_minute: 1_000_000,
+            failures_per_minute: 1_000_000,
+            ..GateConfig::default()
+        };
+        Self {
+            mode: Mode::default(),
+            gate,
+            workspace: WorkspaceConfig::default(),
+            edge: EdgeConfig::default(),
+            policies: Vec::new(),
+            origins: Vec::new(),
+            clock: Arc::new(SystemClock),
+        }
+    }
+}
+
+/// A house with its door open on loopback.
+#[derive(Debug)]
+pub struct TestHouse {
+    folder: Option<TempDir>,
+    dir: DataDir,
+    store: Arc<SqliteStore>,
+    house: House,
+    url: String,
+    stop: CancellationToken,
+    tasks: JoinSet<()>,
+    tokens: BTreeMap<Persona, String>,
+    _held: Held,
+}
+
+impl TestHouse {
+    /// One as it comes.
+    pub async fn start() -> anyhow::Result<Self> {
+        Self::with(HouseOptions::default()).await
+    }
+
+    /// One that is different.
+    pub async fn with(options: HouseOptions) -> anyhow::Result<Self> {
+        let folder = tempfile::tempdir()?;
+        let path = folder.path().join("house");
+        let mut house = Self::open(&path, options).await?;
+        house.folder = Some(folder);
+        house.tokens = personas::settle(&house).await?;
+        Ok(house)
+    }
+
+    /// Opens what is in a folder, without filling it.
+    pub async fn open(path: &Path, options: HouseOptions) -> anyhow::Result<Self> {
+        let dir = DataDir::at(path);
+        dir.create()?;
+        let held = dir.hold("test")?;
+        let keys = dir.keys()?;
+        let config = SqliteConfig::new(
+            dir.database(),
+            dir.head_file(),
+            keys.ledger,
+            Arc::clone(&options.clock),
+        );
+        let store = Arc::new(SqliteStore::open(config).await?);
+        let house = House::new(HouseParts {
+            store: Arc::clone(&store) as Arc<dyn Store>,
+            policy: PolicyEngine::with_files(&options.policies)?,
+            clock: Arc::clone(&options.clock),
+            token_key: keys.token,
+            gate: GateConfig { mode: options.mode, ..options.gate },
+            workspace: options.workspace,
+            edge: options.edge.clone(),
+            holder: "test".to_owned(),
+        })?;
+        let door = Door::bind(house.clone(), door_config(&options)).await?;
+        let socket = OwnerSocket::bind(&dir, &held, house.clone())?;
+        let url = door.mcp_url();
+        house.desk().announce(&url);
+        let stop = CancellationToken::new();
+        let mut tasks = JoinSet::new();
+        tasks.spawn(socket.serve(stop.clone()));
+        let until = stop.clone();
+        tasks.spawn(async move {
+            let _ = door.serve(until).await;
+        });
+        Ok(Self {
+            folder: None,
+            dir,
+            store,
+            house,
+            url,
+            stop,
+            tasks,
+            tokens: BTreeMap::new(),
+            _held: held,
+        })
+    }
+
+    /// Asks something as the owner.
+    pub async fn owner(&self, request: Request) -> Result<Reply, OwnerError> {
+        self.house.desk().handle(request).await
+    }
+
+    /// A client of somebody's.
+    pub fn client(&self, persona: Persona) -> Client {
+        Client::new(&self.url, self.tokens.get(&persona).cloned())
+    }
+
+    /// A client with any token at all.
+    pub fn client_with(&self, token: Option<String>) -> Client {
+        Client::new(&self.url, token)
+    }
+
+    /// Somebody's token.
+    pub fn token(&self, persona: Persona) -> Option<String> {
+        self.tokens.get(&persona).cloned()
+    }
+
+    /// The owner's token.
+    pub fn owner_token(&self) -> String {
+        self.house.desk().owner_token_in_clear()
+    }
+
+    /// Where agents connect.
+    pub fn url(&self) -> &str {
+        &self.url
+    }
+
+    /// The address behind it, for raw bytes.
+    pub fn address(&self) -> &str {
+        self.url.trim_start_matches("http://").trim_end_matches("/mcp")
+    }
+
+    /// The data directory.
+    pub const fn dir(&self) -> &DataDir {
+        &self.dir
+    }
+
+    /// The house itself.
+    pub const fn house(&self) -> &House {
+        &self.house
+    }
+
+    /// The store.
+    pub fn store(&self) -> Arc<dyn Store> {
+        Arc::clone(&self.store) as Arc<dyn Store>
+    }
+
+    /// Every record of the ledger so far.
+    pub async fn records(&self) -> anyhow::Result<Vec<Record>> {
+        use narthex_store::LedgerReader;
+        let mut records = Vec::new();
+        loop {
+            let stored = self.store.records(records.len() as u64 + 1, 1_000).await?;
+            if stored.is_empty() {
+                return Ok(records);
+            }
+            for record in stored {
+                records.push(record.read()?);
+            }
+        }
+    }
+
+    /// Proves the ledger offline, beside the running house.
+    pub async fn verify(&self) -> anyhow::Result<Verified> {
+        let key = self.dir.keys()?.ledger;
+        verify_offline(&self.dir.database(), &self.dir.head_file(), &key, |_| {})
+            .await
+            .context("the ledger")
+    }
+
+    /// Closes the door and waits; the folder stays until the returned value is dropped.
+    pub async fn stop(mut self) -> anyhow::Result<Option<TempDir>> {
+        self.stop.cancel();
+        while self.tasks.join_next().await.is_some() {}
+        self.store.close().await?;
+        Ok(self.folder.take())
+    }
+}
+
+fn door_config(options: &HouseOptions) -> DoorConfig {
+    DoorConfig {
+        address: ([127, 0, 0, 1], 0).into(),
+        hosts: Vec::new(),
+        origins: options.origins.clone(),
+        reachable_from_outside: false,
+        tls: None,
+        behind_tls_proxy: false,
+        edge: options.edge.clone(),
+    }
+}
