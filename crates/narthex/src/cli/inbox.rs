@@ -1,0 +1,81 @@
+//! `inbox list|show|approve|reject`.
+
+use clap::{Args, Subcommand};
+use narthex_core::ProposalStatus;
+
+/// Proposals that wait for you.
+#[derive(Debug, Clone, Subcommand)]
+#[command(after_help = "\
+Examples:
+  narthex inbox list
+  narthex inbox show 0198c0de-0000-7000-8000-000000000001
+  narthex inbox approve 0198c0de-0000-7000-8000-000000000001")]
+pub enum InboxCommand {
+    /// List proposals, newest first
+    List(InboxListArgs),
+    /// Show a proposal and what it would change
+    #[command(after_help = "\
+Examples:
+  narthex inbox show 0198c0de-0000-7000-8000-000000000001")]
+    Show(InboxIdArgs),
+    /// Apply a proposal, exactly once
+    #[command(after_help = "\
+Examples:
+  narthex inbox approve 0198c0de-0000-7000-8000-000000000001")]
+    Approve(InboxIdArgs),
+    /// Say no to a proposal; the agent sees the reason
+    Reject(InboxRejectArgs),
+}
+
+/// Lists proposals.
+#[derive(Debug, Clone, Args)]
+#[command(after_help = "\
+Examples:
+  narthex inbox list
+  narthex inbox list --space research --status rejected
+  narthex inbox list --all --output json")]
+pub struct InboxListArgs {
+    /// Only in this state: pending, applied, rejected or conflict; may be given several times
+    /// [default: pending and conflict]
+    #[arg(long = "status", value_name = "STATUS", value_parser = status)]
+    pub statuses: Vec<ProposalStatus>,
+
+    /// In every state
+    #[arg(long, conflicts_with = "statuses")]
+    pub all: bool,
+
+    /// Only in this space
+    #[arg(long, value_name = "SLUG")]
+    pub space: Option<String>,
+
+    /// At most so many
+    #[arg(short = 'n', long, value_name = "N", default_value_t = 100)]
+    pub limit: u32,
+}
+
+/// Names a proposal.
+#[derive(Debug, Clone, Args)]
+pub struct InboxIdArgs {
+    /// Its id, as inbox list shows it
+    #[arg(value_name = "ID")]
+    pub proposal: String,
+}
+
+/// Says no to a proposal.
+#[derive(Debug, Clone, Args)]
+#[command(after_help = "\
+Examples:
+  narthex inbox reject 0198c0de-0000-7000-8000-000000000001 --reason \"Cite a source.\"")]
+pub struct InboxRejectArgs {
+    /// Its id, as inbox list shows it
+    #[arg(value_name = "ID")]
+    pub proposal: String,
+
+    /// Why, for the agent to read
+    #[arg(long)]
+    pub reason: String,
+}
+
+fn status(text: &str) -> Result<ProposalStatus, String> {
+    text.parse().map_err(|_| "a status is pending, applied, rejected or conflict".to_owned())
+}

@@ -1,0 +1,206 @@
+//! Every key of `narthex.toml`.
+
+use std::net::{Ipv4Addr, SocketAddr};
+use std::path::PathBuf;
+
+use narthex_core::Mode;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// All settings.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Config {
+    /// How far calls may reach at all. `readonly` lets agents look (T0), `guarded` lets them
+    /// propose as well and asks you before anything that changes shared state (up to T2), `open`
+    /// admits every tier, each behind its own gate.
+    #[schemars(with = "String", extend("enum" = ["readonly", "guarded", "open"]))]
+    pub mode: Mode,
+    /// Where agents connect. Leaving loopback takes three decisions: an address,
+    /// `reachable_from_outside`, and TLS or a declared proxy.
+    pub listen: Listen,
+    /// Bounds on what one agent, one request and all of them together may take.
+    pub limits: Limits,
+    /// The embedded database.
+    pub store: Store,
+    /// Your own policies, beside the standard one.
+    pub policy: Policy,
+    /// What is said on standard error.
+    pub log: Log,
+}
+
+/// Where agents connect.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Listen {
+    /// The address and port; port 0 takes a free one.
+    #[schemars(with = "String")]
+    pub address: SocketAddr,
+    /// The names clients reach this server by, as in their `Host` header. On loopback
+    /// `127.0.0.1`, `::1` and `localhost` are known without being listed.
+    pub hosts: Vec<String>,
+    /// The web origins whose pages may call, as in `https://app.example`. A request with any
+    /// other `Origin` is refused, on loopback too.
+    pub origins: Vec<String>,
+    /// Says that this server is meant to be reached from other machines. Without it, only a
+    /// loopback address is accepted.
+    pub reachable_from_outside: bool,
+    /// A PEM file with the certificate chain to serve TLS with.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "String")]
+    pub tls_certificate: Option<PathBuf>,
+    /// A PEM file with that certificate's private key.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "String")]
+    pub tls_key: Option<PathBuf>,
+    /// Says that a proxy in front of this server ends TLS.
+    pub behind_tls_proxy: bool,
+}
+
+impl Default for Listen {
+    fn default() -> Self {
+        Self {
+            address: SocketAddr::from((Ipv4Addr::LOCALHOST, 7377)),
+            hosts: Vec::new(),
+            origins: Vec::new(),
+            reachable_from_outside: false,
+            tls_certificate: None,
+            tls_key: None,
+            behind_tls_proxy: false,
+        }
+    }
+}
+
+/// Bounds.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Limits {
+    /// Requests an agent may make in a minute; over it 429.
+    #[schemars(range(min = 1, max = 1_000_000))]
+    pub requests_per_minute: u32,
+    /// Failed attempts to identify itself that one source may make in a minute; over it 429.
+    #[schemars(range(min = 1, max = 1_000_000))]
+    pub failures_per_minute: u32,
+    /// Bytes of one request body; over it 413.
+    #[schemars(range(min = 1_024, max = 268_435_456))]
+    pub body_bytes: usize,
+    /// Seconds a request's head may take to arrive, and an idle connection is kept.
+    #[schemars(range(min = 1, max = 600))]
+    pub header_seconds: u64,
+    /// Seconds a request's body may take to arrive; over it 408.
+    #[schemars(range(min = 1, max = 600))]
+    pub body_seconds: u64,
+    /// Seconds a tool may take.
+    #[schemars(range(min = 1, max = 3_600))]
+    pub call_seconds: u64,
+    /// Calls under way at once; over it 503.
+    #[schemars(range(min = 1, max = 65_536))]
+    pub calls_in_flight: usize,
+    /// Connections open at once; over it, new ones wait.
+    #[schemars(range(min = 1, max = 65_536))]
+    pub connections: usize,
+    /// Seconds that calls under way may take to finish after a stop was asked for.
+    #[schemars(range(min = 1, max = 600))]
+    pub drain_seconds: u64,
+    /// Proposals of one agent that may wait in your inbox at once.
+    #[schemars(range(min = 1, max = 10_000))]
+    pub open_proposals: u32,
+    /// Milliseconds after which a call that is still under way has its response headers sent.
+    #[schemars(range(min = 10, max = 60_000))]
+    pub early_headers_ms: u64,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            requests_per_minute: 120,
+            failures_per_minute: 30,
+            body_bytes: 16 * 1024 * 1024,
+            header_seconds: 10,
+            body_seconds: 30,
+            call_seconds: 30,
+            calls_in_flight: 512,
+            connections: 1_024,
+            drain_seconds: 20,
+            open_proposals: 100,
+            early_headers_ms: 1_000,
+        }
+    }
+}
+
+/// The embedded database.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Store {
+    /// Connections that read at once. There is always exactly one that writes.
+    #[schemars(range(min = 1, max = 64))]
+    pub readers: u32,
+}
+
+impl Default for Store {
+    fn default() -> Self {
+        Self { readers: 4 }
+    }
+}
+
+/// Your own policies.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Policy {
+    /// The folder whose `.cedar` files are in force, from the data directory on. It may be
+    /// missing; a file in it that is wrong refuses the start.
+    #[schemars(with = "String")]
+    pub folder: PathBuf,
+}
+
+impl Default for Policy {
+    fn default() -> Self {
+        Self { folder: PathBuf::from("policies") }
+    }
+}
+
+/// What is said on standard error.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Log {
+    /// How much the server says. `-v` says more, and `RUST_LOG` overrides both.
+    pub level: LogLevel,
+    /// Lines for people, or one JSON object a line.
+    pub format: LogFormat,
+}
+
+/// How much is said.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+#[schemars(inline)]
+pub enum LogLevel {
+    Error,
+    Warn,
+    #[default]
+    Info,
+    Debug,
+    Trace,
+}
+
+impl LogLevel {
+    /// The word.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Error => "error",
+            Self::Warn => "warn",
+            Self::Info => "info",
+            Self::Debug => "debug",
+            Self::Trace => "trace",
+        }
+    }
+}
+
+/// In which form.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+#[schemars(inline)]
+pub enum LogFormat {
+    #[default]
+    Text,
+    Json,
+}

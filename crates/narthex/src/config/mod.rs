@@ -1,0 +1,40 @@
+//! The settings: the one module that reads files and the environment.
+//!
+//! Every key is a field with its words, its default and its bounds beside it; the reference in
+//! `docs/configuration.md`, the bounds that are checked and the keys that are known all come from
+//! there. To add a key: a field in `keys.rs`, then `UPDATE=1 cargo nextest run -p narthex drift`.
+
+mod check;
+pub mod env;
+mod excerpt;
+mod keys;
+pub mod policies;
+mod read;
+pub mod reference;
+
+use std::time::Duration;
+
+use narthex_gate::GateConfig;
+use narthex_workspace::WorkspaceConfig;
+
+pub use self::excerpt::excerpt;
+pub use self::keys::{Config, Limits, Listen, Log, LogFormat, LogLevel, Policy, Store};
+
+impl Config {
+    /// What the gate is told.
+    pub fn gate(&self) -> GateConfig {
+        GateConfig {
+            mode: self.mode,
+            requests_per_minute: self.limits.requests_per_minute,
+            failures_per_minute: self.limits.failures_per_minute,
+            call_deadline: Duration::from_secs(self.limits.call_seconds),
+            calls_in_flight: self.limits.calls_in_flight,
+            ..GateConfig::default()
+        }
+    }
+
+    /// What the workspace surface is told.
+    pub fn workspace(&self) -> WorkspaceConfig {
+        WorkspaceConfig { open_proposals: self.limits.open_proposals, ..WorkspaceConfig::default() }
+    }
+}

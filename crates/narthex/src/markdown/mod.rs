@@ -1,0 +1,1 @@
+//! Markdown as it comes from and goes to files.
