@@ -1,6 +1,7 @@
 -- The house: spaces, pages, agents, proposals, the ledger. Times are milliseconds since the Unix
--- epoch, ids the sixteen bytes of a UUID, lists JSON text. The full-text index of a space,
--- `fts_<n>`, is made together with the space.
+-- epoch, ids the sixteen bytes of a UUID, lists JSON text. Long texts come last, so that what
+-- stands before them is read without them. The full-text index of a space, `fts_<n>`, is made
+-- together with the space.
 
 CREATE TABLE spaces (
     n        INTEGER PRIMARY KEY,
@@ -18,7 +19,6 @@ CREATE TABLE pages (
     id               BLOB    NOT NULL CHECK (length(id) = 16),
     slug             TEXT    NOT NULL,
     title            TEXT    NOT NULL,
-    body             TEXT    NOT NULL,
     tags             TEXT    NOT NULL CHECK (json_type(tags) = 'array'),
     revision         INTEGER NOT NULL CHECK (revision BETWEEN 1 AND 4294967295),
     author           BLOB    CHECK (length(author) = 16),
@@ -28,6 +28,7 @@ CREATE TABLE pages (
     foreign_history  INTEGER NOT NULL CHECK (foreign_history IN (0, 1)),
     created          INTEGER NOT NULL,
     updated          INTEGER NOT NULL,
+    body             TEXT    NOT NULL,
     UNIQUE (space, id),
     UNIQUE (space, slug)
 ) STRICT;
@@ -49,13 +50,13 @@ CREATE TABLE page_revisions (
     id               BLOB    NOT NULL UNIQUE CHECK (length(id) = 16),
     slug             TEXT,
     title            TEXT,
-    body             TEXT,
     tags             TEXT,
     author           BLOB    CHECK (length(author) = 16),
     proposal         BLOB    CHECK (length(proposal) = 16),
     taint_private    INTEGER NOT NULL CHECK (taint_private IN (0, 1)),
     taint_untrusted  INTEGER NOT NULL CHECK (taint_untrusted IN (0, 1)),
     at               INTEGER NOT NULL,
+    body             TEXT,
     PRIMARY KEY (space, page, revision),
     CHECK ((slug IS NULL) = (title IS NULL)
        AND (slug IS NULL) = (body IS NULL)
@@ -114,7 +115,6 @@ CREATE TABLE proposals (
     base_revision    INTEGER CHECK (base_revision BETWEEN 1 AND 4294967295),
     slug             TEXT,
     title            TEXT,
-    body             TEXT,
     tags             TEXT,
     reason           TEXT    NOT NULL,
     taint_private    INTEGER NOT NULL CHECK (taint_private IN (0, 1)),
@@ -124,6 +124,7 @@ CREATE TABLE proposals (
     note             TEXT,
     created          INTEGER NOT NULL,
     decided          INTEGER,
+    body             TEXT,
     CHECK ((slug IS NULL) = (title IS NULL)
        AND (slug IS NULL) = (body IS NULL)
        AND (slug IS NULL) = (tags IS NULL))
@@ -137,8 +138,8 @@ CREATE INDEX proposals_newest ON proposals (created);
 CREATE TABLE conversations (
     id       BLOB    NOT NULL PRIMARY KEY CHECK (length(id) = 16),
     title    TEXT    NOT NULL,
-    body     TEXT    NOT NULL,
-    created  INTEGER NOT NULL
+    created  INTEGER NOT NULL,
+    body     TEXT    NOT NULL
 ) STRICT;
 
 CREATE INDEX conversations_newest ON conversations (created);

@@ -118,7 +118,8 @@ fn refs(row: Fields<'_>, column: &str) -> Result<Vec<PageRef>, Fault> {
 }
 
 /// One statement for a page and both sides of its links. A title comes only from a page of the
-/// same space.
+/// same space. `CROSS JOIN` holds SQLite to the order written here: left to itself it walks all
+/// pages of the space in slug order.
 macro_rules! page_by {
     ($key:literal) => {
         concat!(
@@ -132,7 +133,7 @@ macro_rules! page_by {
                     (SELECT json_group_array(json_array(slug, title))
                        FROM (SELECT f.slug, f.title
                                FROM links b
-                               JOIN pages f ON f.n = b.from_page AND f.space = b.space
+                               CROSS JOIN pages f ON f.n = b.from_page AND f.space = b.space
                               WHERE b.space = p.space AND b.slug = p.slug
                               ORDER BY f.slug LIMIT 2000)) AS backlinks
                FROM spaces s

@@ -37,13 +37,14 @@ async fn matching(
     expression: &str,
     limit: u32,
 ) -> Result<Vec<Hit>, Fault> {
-    // Only the number of the space goes into the text of the statement.
+    // Only the number of the space goes into the text of the statement. `CROSS JOIN` holds SQLite
+    // to this order: the index first, then the pages it names.
     let sql = format!(
         "SELECT p.id, s.id AS space_id, p.slug, p.title, p.tags, p.revision, p.foreign_history,
                 p.updated, snippet(fts_{space}, -1, '**', '**', '…', 24) AS snippet, rank
            FROM fts_{space}
-           JOIN pages p ON p.n = fts_{space}.rowid AND p.space = ?2
-           JOIN spaces s ON s.n = p.space
+           CROSS JOIN pages p ON p.n = fts_{space}.rowid AND p.space = ?2
+           CROSS JOIN spaces s ON s.n = p.space
           WHERE fts_{space} MATCH ?1 AND rank MATCH 'bm25({TITLE_WEIGHT}, {TAGS_WEIGHT}, 1.0)'
           ORDER BY rank LIMIT ?3"
     );
