@@ -1,5 +1,7 @@
 //! `narthex reference`: the generated references, as committed under `docs/`.
 
+use std::fmt::Write as _;
+
 use clap::CommandFactory as _;
 
 use crate::cli::{Cli, ReferenceArgs, ReferenceWhat};
@@ -29,7 +31,8 @@ fn describe(out: &mut String, command: &mut clap::Command, depth: usize) {
     let marks = "#".repeat(depth.min(4));
     let help = command.render_long_help().to_string();
     let help: Vec<&str> = help.trim_end().lines().map(str::trim_end).collect();
-    out.push_str(&format!("{marks} `{name}`\n\n```text\n{}\n```\n\n", help.join("\n")));
+    // Writing to a String cannot fail.
+    let _ = write!(out, "{marks} `{name}`\n\n```text\n{}\n```\n\n", help.join("\n"));
     for inner in command.get_subcommands_mut().filter(|inner| !inner.is_hide_set()) {
         describe(out, inner, depth + 1);
     }

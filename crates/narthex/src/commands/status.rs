@@ -3,7 +3,7 @@
 use narthex_server::owner::{Reply, Request, Status};
 
 use super::{once, unexpected};
-use crate::output::table::{self, verdict};
+use crate::output::table::{self, Said, bad, good};
 use crate::{Context, Exit, Failure, output};
 
 /// Says how the house is.
@@ -21,26 +21,27 @@ pub async fn run(context: &Context) -> Result<Exit, Failure> {
 }
 
 fn facts(status: &Status) -> String {
-    // A command that holds the data directory itself is no server.
-    let running = status.pid != std::process::id();
-    let holder =
-        if running { format!("{} (pid {})", status.holder, status.pid) } else { "none".to_owned() };
-    let state = |good: bool| verdict(if good { "ok" } else { "out of order" }, good);
-    let lines = [
-        table::facts([
-            ("server", holder),
-            ("endpoint", status.mcp_url.clone().unwrap_or_else(table::dash)),
-            ("version", status.version.clone()),
-            ("mode", status.mode.to_string()),
-        ]),
-        format!("store     {}", state(status.store)),
-        format!("ledger    {} ({} records)", state(status.ledger), status.records),
-        format!("policy    {} ({} policies)", state(status.policy), status.policies),
-        table::facts([
-            ("spaces  ", status.spaces.to_string()),
-            ("agents", status.agents.to_string()),
-            ("inbox", format!("{} open", status.open_proposals)),
-        ]),
-    ];
-    lines.join("\n")
+    let state = |well: bool, more: String| -> Said {
+        if well { good(format!("ok{more}")) } else { bad(format!("out of order{more}")) }
+    };
+    table::facts([
+        ("server", holder(status).into()),
+        ("endpoint", status.mcp_url.clone().unwrap_or_else(table::dash).into()),
+        ("version", status.version.clone().into()),
+        ("mode", status.mode.to_string().into()),
+        ("store", state(status.store, String::new())),
+        ("ledger", state(status.ledger, format!(", {} records", status.records))),
+        ("policy", state(status.policy, format!(", {} policies", status.policies))),
+        ("spaces", status.spaces.to_string().into()),
+        ("agents", status.agents.to_string().into()),
+        ("inbox", format!("{} open", status.open_proposals).into()),
+    ])
+}
+
+/// A command that holds the data directory itself is no server.
+fn holder(status: &Status) -> String {
+    if status.pid == std::process::id() {
+        return "not running".to_owned();
+    }
+    format!("{} (pid {})", status.holder, status.pid)
 }

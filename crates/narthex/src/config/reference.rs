@@ -1,4 +1,7 @@
-//! The reference of `narthex.toml`, made from the same fields that are read.
+//! The reference of `narthex.toml`, made from the same fields that are read. (Writing to a String
+//! cannot fail, so that results of `write!` are dropped here.)
+
+use std::fmt::Write as _;
 
 use serde_json::Value;
 
@@ -13,7 +16,7 @@ pub fn markdown() -> String {
         entry(&mut out, name, key);
     }
     for (name, section) in keys.iter().filter(|(_, key)| key.get("properties").is_some()) {
-        out.push_str(&format!("## `[{name}]`\n\n{}\n\n", words(section)));
+        let _ = write!(out, "## `[{name}]`\n\n{}\n\n", words(section));
         for (key_name, key) in properties(section) {
             entry(&mut out, &format!("{name}.{key_name}"), key);
         }
@@ -32,7 +35,7 @@ pub fn example() -> String {
         example_key(&mut out, name, key);
     }
     for (name, section) in keys.iter().filter(|(_, key)| key.get("properties").is_some()) {
-        out.push_str(&format!("\n{}[{name}]\n", comment(&words(section))));
+        let _ = write!(out, "\n{}[{name}]\n", comment(&words(section)));
         for (key_name, key) in properties(section) {
             example_key(&mut out, key_name, key);
         }
@@ -41,7 +44,7 @@ pub fn example() -> String {
 }
 
 fn entry(out: &mut String, name: &str, key: &Value) {
-    out.push_str(&format!("### `{name}`\n\n{}\n\n", words(key)));
+    let _ = write!(out, "### `{name}`\n\n{}\n\n", words(key));
     let mut facts = vec![format!("- Type: {}", kind(key))];
     facts.push(match default(key) {
         Some(value) => format!("- Default: `{value}`"),
@@ -59,7 +62,7 @@ fn entry(out: &mut String, name: &str, key: &Value) {
 
 fn example_key(out: &mut String, name: &str, key: &Value) {
     let value = default(key).unwrap_or_else(|| "\"…\"".to_owned());
-    out.push_str(&format!("{}# {name} = {value}\n", comment(&words(key))));
+    let _ = write!(out, "{}# {name} = {value}\n", comment(&words(key)));
 }
 
 fn properties(schema: &Value) -> impl Iterator<Item = (&String, &Value)> {

@@ -1,5 +1,7 @@
 //! A unified diff with its colours.
 
+use std::fmt::Write as _;
+
 use anstyle::{AnsiColor, Style};
 
 use super::clean;
@@ -12,7 +14,8 @@ pub fn coloured(diff: &str) -> String {
         in_hunk |= line.starts_with("@@");
         let style = style_of(line, in_hunk);
         let line = clean::text(line);
-        out.push_str(&format!("{style}{line}{style:#}\n"));
+        // Writing to a String cannot fail.
+        let _ = writeln!(out, "{style}{line}{style:#}");
     }
     out.trim_end_matches('\n').to_owned()
 }

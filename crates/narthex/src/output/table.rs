@@ -2,7 +2,7 @@
 
 use anstyle::{AnsiColor, Style};
 use comfy_table::{
-    Attribute, Cell, ColumnConstraint, ContentArrangement, LineStyle, Table, TableStyle,
+    Attribute, Cell, Color, ColumnConstraint, ContentArrangement, LineStyle, Table, TableStyle,
 };
 use narthex_core::Timestamp;
 
@@ -17,39 +17,58 @@ pub enum Column {
     Flows(&'static str),
 }
 
-/// Rows under columns. Every cell is made fit for a terminal here.
-pub fn rows<R>(columns: &[Column], rows: impl IntoIterator<Item = R>) -> String
+/// What stands in a cell. It is made fit for a terminal when it is printed.
+#[derive(Debug, Clone)]
+pub struct Said {
+    text: String,
+    tone: Option<AnsiColor>,
+}
+
+impl From<String> for Said {
+    fn from(text: String) -> Self {
+        Self { text, tone: None }
+    }
+}
+
+impl From<&str> for Said {
+    fn from(text: &str) -> Self {
+        Self::from(text.to_owned())
+    }
+}
+
+/// Something that is as it should be.
+pub fn good(text: impl Into<String>) -> Said {
+    Said { text: text.into(), tone: Some(AnsiColor::Green) }
+}
+
+/// Something to look at.
+pub fn fair(text: impl Into<String>) -> Said {
+    Said { text: text.into(), tone: Some(AnsiColor::Yellow) }
+}
+
+/// Something that is not as it should be.
+pub fn bad(text: impl Into<String>) -> Said {
+    Said { text: text.into(), tone: Some(AnsiColor::Red) }
+}
+
+/// Rows under columns.
+pub fn rows<R, S>(columns: &[Column], rows: impl IntoIterator<Item = R>) -> String
 where
-    R: IntoIterator<Item = String>,
+    R: IntoIterator<Item = S>,
+    S: Into<Said>,
 {
-    let mut table = Table::new();
-    table.load_style(LIGHT).set_content_arrangement(ContentArrangement::Dynamic);
-    // Colours are put in always; the way to standard output takes them out where needed.
-    table.enforce_styling();
-    table.set_header(columns.iter().map(|column| {
-        let (Column::Whole(name) | Column::Flows(name)) = column;
-        Cell::new(name).add_attribute(Attribute::Bold)
-    }));
-    for row in rows {
-        table.add_row(row.into_iter().map(|cell| Cell::new(clean::line(&cell))));
-    }
-    for (n, column) in columns.iter().enumerate() {
-        let Some(formed) = table.column_mut(n) else { continue };
-        formed.set_padding((0, 2));
-        if matches!(column, Column::Whole(_)) {
-            formed.set_constraint(ColumnConstraint::ContentWidth);
-        }
-    }
-    table.trim_fmt()
+    formed(columns, rows).trim_fmt()
 }
 
 /// Names and values of one thing, below each other.
-pub fn facts<'a>(facts: impl IntoIterator<Item = (&'a str, String)>) -> String {
-    let facts: Vec<(&str, String)> = facts.into_iter().collect();
+pub fn facts<'a, S: Into<Said>>(facts: impl IntoIterator<Item = (&'a str, S)>) -> String {
+    let facts: Vec<(&str, Said)> = facts.into_iter().map(|(k, v)| (k, v.into())).collect();
     let width = facts.iter().map(|(name, _)| name.chars().count()).max().unwrap_or(0);
     let dim = Style::new().dimmed();
-    let lines = facts.iter().map(|(name, value)| {
-        format!("{dim}{name:<width$}{dim:#}  {}", clean::line(value)).trim_end().to_owned()
+    let lines = facts.iter().map(|(name, said)| {
+        let tone = said.tone.map_or_else(Style::new, AnsiColor::on_default);
+        let text = clean::line(&said.text);
+        format!("{dim}{name:<width$}{dim:#}  {tone}{text}{tone:#}").trim_end().to_owned()
     });
     lines.collect::<Vec<_>>().join("\n")
 }
@@ -73,12 +92,77 @@ pub fn dash() -> String {
     "-".to_owned()
 }
 
-/// A word that says all is well, or that it is not.
-pub fn verdict(word: &str, good: bool) -> String {
-    let style = if good { AnsiColor::Green } else { AnsiColor::Red }.on_default();
-    format!("{style}{}{style:#}", clean::line(word))
+fn formed<R, S>(columns: &[Column], rows: impl IntoIterator<Item = R>) -> Table
+where
+    R: IntoIterator<Item = S>,
+    S: Into<Said>,
+{
+    let mut table = Table::new();
+    table.load_style(LIGHT).set_content_arrangement(ContentArrangement::Dynamic);
+    // Colours are put in always; the way to standard output takes them out where needed.
+    table.enforce_styling();
+    table.set_header(columns.iter().map(|column| {
+        let (Column::Whole(name) | Column::Flows(name)) = column;
+        Cell::new(name).add_attribute(Attribute::Bold)
+    }));
+    for row in rows {
+        table.add_row(row.into_iter().map(|said| cell(&said.into())));
+    }
+    for (n, column) in columns.iter().enumerate() {
+        let Some(formed) = table.column_mut(n) else { continue };
+        formed.set_padding((0, 2));
+        if matches!(column, Column::Whole(_)) {
+            formed.set_constraint(ColumnConstraint::ContentWidth);
+        }
+    }
+    table
+}
+
+fn cell(said: &Said) -> Cell {
+    let cell = Cell::new(clean::line(&said.text));
+    match said.tone {
+        Some(AnsiColor::Green) => cell.fg(Color::Green),
+        Some(AnsiColor::Yellow) => cell.fg(Color::Yellow),
+        Some(_) => cell.fg(Color::Red),
+        None => cell,
+    }
 }
 
 /// One line under the head, and no other.
 const LIGHT: TableStyle =
     TableStyle::new().header_separator(LineStyle::none().fill('─').junction('─'));
+
+#[cfg(test)]
+mod tests {
+    use super::{Column, bad, facts, formed, good, moment};
+    use narthex_core::Timestamp;
+
+    #[test]
+    fn ids_stay_whole_where_the_terminal_is_narrow() {
+        let id = "0198c0de-0000-7000-8000-000000000001";
+        let columns = [Column::Whole("ID"), Column::Whole("AGENT"), Column::Flows("REASON")];
+        let long = "because the page says something else than the source it cites, in two places";
+        let mut table = formed(&columns, [[id, "claude", long], [id, "x", "short"]]);
+        let drawn = anstream::adapter::strip_str(&table.set_width(80).trim_fmt()).to_string();
+        assert_eq!(drawn.matches(id).count(), 2, "{drawn}");
+        assert!(drawn.lines().all(|line| line.chars().count() <= 80), "{drawn}");
+        assert!(drawn.contains("claude"), "{drawn}");
+    }
+
+    #[test]
+    fn a_cell_brings_no_escapes_and_no_lines_of_its_own() {
+        let columns = [Column::Flows("A")];
+        let drawn = formed(&columns, [["x\u{1b}[2J\ny\u{9b}z"]]).trim_fmt();
+        let drawn = anstream::adapter::strip_str(&drawn).to_string();
+        assert_eq!(drawn.lines().nth(2).map(str::trim_end), Some("x[2J yz"), "{drawn:?}");
+    }
+
+    #[test]
+    fn facts_stand_in_line_and_times_are_short() {
+        let drawn = facts([("a", good("yes")), ("long", bad("n\u{7}o"))]);
+        let drawn = anstream::adapter::strip_str(&drawn).to_string();
+        assert_eq!(drawn, "a     yes\nlong  no");
+        assert_eq!(moment(Timestamp::from_millis(0)), "1970-01-01 00:00Z");
+        assert_eq!(moment(Timestamp::from_millis(i64::MAX)), i64::MAX.to_string());
+    }
+}
