@@ -55,6 +55,21 @@ impl Answer {
         said.pointer("/error/code").and_then(Value::as_str).map(str::to_owned)
     }
 
+    /// The names of the tools in a list, in its order.
+    pub fn tool_names(&self) -> Vec<String> {
+        let result = self.result();
+        let tools = result.get("tools").and_then(Value::as_array).cloned().unwrap_or_default();
+        let name = |tool: &Value| tool.get("name").and_then(Value::as_str).map(str::to_owned);
+        tools.iter().filter_map(name).collect()
+    }
+
+    /// The id `propose_change` gave.
+    pub fn proposal(&self) -> anyhow::Result<String> {
+        let structured = self.structured();
+        let id = structured.get("pending_change_id").and_then(Value::as_str);
+        id.map(str::to_owned).ok_or_else(|| anyhow::anyhow!("no proposal: {self:?}"))
+    }
+
     /// Whether a tool was called and answered without an error.
     pub fn is_ok(&self) -> bool {
         let result = self.result();

@@ -53,6 +53,23 @@ impl Client {
         self.request("tools/call", json!({"name": tool, "arguments": arguments})).await
     }
 
+    /// Calls a tool with what the client consents to.
+    pub async fn call_consenting(
+        &self,
+        consent: Value,
+        tool: &str,
+        arguments: Value,
+    ) -> anyhow::Result<Answer> {
+        let meta = json!({"narthex/consentCeiling": consent});
+        let params = json!({"name": tool, "arguments": arguments, "_meta": meta});
+        self.request("tools/call", params).await
+    }
+
+    /// The names of the tools that are listed.
+    pub async fn tools(&self) -> anyhow::Result<Vec<String>> {
+        Ok(self.request("tools/list", json!({})).await?.tool_names())
+    }
+
     /// Makes a request as a proper client does.
     pub async fn request(&self, method: &str, params: Value) -> anyhow::Result<Answer> {
         self.send(&[], &self.message(method, params)).await

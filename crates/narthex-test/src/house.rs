@@ -5,11 +5,11 @@ use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::Context;
-use narthex_core::Mode;
+use narthex_core::{Mode, PageView, Tier};
 use narthex_gate::GateConfig;
 use narthex_mcp::EdgeConfig;
 use narthex_policy::PolicyEngine;
-use narthex_server::owner::{OwnerError, Reply, Request};
+use narthex_server::owner::{OwnerError, Reply, Request, TokenCreated};
 use narthex_server::{DataDir, Door, DoorConfig, Held, House, HouseParts, OwnerSocket};
 use narthex_store::chain::{Record, Verified};
 use narthex_store::{Clock, Store, SystemClock};
@@ -19,7 +19,7 @@ use tempfile::TempDir;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
-use crate::{Client, Persona, personas};
+use crate::{Client, Faults, Persona, personas};
 
 /// What a test wants to be different.
 #[derive(Debug, Clone)]
@@ -66,6 +66,7 @@ pub struct TestHouse {
     folder: Option<TempDir>,
     dir: DataDir,
     store: Arc<SqliteStore>,
+    faults: Arc<Faults>,
     house: House,
     url: String,
     stop: CancellationToken,
@@ -103,8 +104,9 @@ impl TestHouse {
             Arc::clone(&options.clock),
         );
         let store = Arc::new(SqliteStore::open(config).await?);
+        let faults = Arc::new(Faults::new(Arc::clone(&store) as Arc<dyn Store>));
         let house = House::new(HouseParts {
-            store: Arc::clone(&store) as Arc<dyn Store>,
+            store: Arc::clone(&faults) as Arc<dyn Store>,
             policy: PolicyEngine::with_files(&options.policies)?,
             clock: Arc::clone(&options.clock),
             token_key: keys.token,
@@ -128,6 +130,7 @@ impl TestHouse {
             folder: None,
             dir,
             store,
+            faults,
             house,
             url,
             stop,
@@ -187,12 +190,29 @@ impl TestHouse {
         Arc::clone(&self.store) as Arc<dyn Store>
     }
 
+    /// What can be made to go wrong with the store.
+    pub fn faults(&self) -> &Faults {
+        &self.faults
+    }
+
     /// Every record of the ledger so far.
     pub async fn records(&self) -> anyhow::Result<Vec<Record>> {
+        self.records_after(0).await
+    }
+
+    /// The number of the newest record.
+    pub async fn seq(&self) -> anyhow::Result<u64> {
+        use narthex_store::LedgerReader;
+        Ok(self.store.head().await?.map_or(0, |head| head.seq))
+    }
+
+    /// Every record since the one of this number.
+    pub async fn records_after(&self, seq: u64) -> anyhow::Result<Vec<Record>> {
         use narthex_store::LedgerReader;
         let mut records = Vec::new();
         loop {
-            let stored = self.store.records(records.len() as u64 + 1, 1_000).await?;
+            let from = seq + records.len() as u64 + 1;
+            let stored = self.store.records(from, 1_000).await?;
             if stored.is_empty() {
                 return Ok(records);
             }
@@ -200,6 +220,54 @@ impl TestHouse {
                 records.push(record.read()?);
             }
         }
+    }
+
+    /// Registers an agent in a space and gives it a token.
+    pub async fn agent(
+        &self,
+        slug: &str,
+        space: &str,
+        grants: &[&str],
+        ceiling: Tier,
+    ) -> anyhow::Result<Client> {
+        let grants = Some(grants.iter().map(|&grant| grant.to_owned()).collect());
+        let (name, model, space) = (None, None, Some(space.to_owned()));
+        let ceiling = Some(ceiling);
+        let slug = slug.to_owned();
+        self.owner(Request::AgentAdd { slug: slug.clone(), name, space, model, grants, ceiling })
+            .await?;
+        Ok(self.client_with(Some(self.new_token(&slug, None, None).await?.token)))
+    }
+
+    /// Makes a token.
+    pub async fn new_token(
+        &self,
+        agent: &str,
+        label: Option<&str>,
+        expires_in: Option<u64>,
+    ) -> anyhow::Result<TokenCreated> {
+        let (agent, label) = (agent.to_owned(), label.map(str::to_owned));
+        match self.owner(Request::TokenCreate { agent, label, expires_in }).await? {
+            Reply::TokenCreated(created) => Ok(created),
+            other => anyhow::bail!("no token: {other:?}"),
+        }
+    }
+
+    /// A page as the owner sees it.
+    pub async fn page(&self, space: &str, page: &str) -> anyhow::Result<PageView> {
+        let (space, page) = (space.to_owned(), page.to_owned());
+        match self.owner(Request::PageShow { space, page }).await? {
+            Reply::Page(view) => Ok(*view),
+            other => anyhow::bail!("no page: {other:?}"),
+        }
+    }
+
+    /// Writes a page as the owner.
+    pub async fn write(&self, space: &str, slug: &str, body: &str) -> anyhow::Result<()> {
+        let (space, body) = (space.to_owned(), body.to_owned());
+        let (slug, title, tags) = (Some(slug.to_owned()), slug.to_owned(), Vec::new());
+        self.owner(Request::PageAdd { space, slug, title, body, tags }).await?;
+        Ok(())
     }
 
     /// Proves the ledger offline, beside the running house.

@@ -11,10 +11,18 @@
 
 mod answer;
 mod client;
+mod faults;
 mod house;
+mod lines;
 mod personas;
+mod raw;
+mod side_door;
 
 pub use answer::Answer;
 pub use client::{Client, Era};
+pub use faults::{Faults, SECRET_OF_THE_STORE};
 pub use house::{HouseOptions, TestHouse};
+pub use lines::LineClient;
 pub use personas::{CANARY_A, CANARY_B, Persona};
+pub use raw::{exchange, raw_post};
+pub use side_door::SideDoor;

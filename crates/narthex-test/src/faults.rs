@@ -1,0 +1,199 @@
+//! A store that can be told to fail, in front of the real one.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use async_trait::async_trait;
+use narthex_core::{
+    Agent, AgentId, Conversation, ConversationId, ConversationSummary, Digest, PageId, PageKey,
+    PageRevision, PageSummary, PageView, Proposal, ProposalId, Slug, Space, SpaceId, TokenId,
+    TokenSummary,
+};
+use narthex_store::chain::{Head, StoredRecord};
+use narthex_store::{
+    Agents, Commits, Committed, Conversations, Hit, LedgerReader, Pages, ProposalFilter, Proposals,
+    RevisionFilter, SearchQuery, Spaces, Store, StoreError, TokenRecord, Tokens, UnitOfWork,
+};
+
+/// What can go wrong with a store, on command. As it comes it only passes on.
+#[derive(Debug)]
+pub struct Faults {
+    inner: Arc<dyn Store>,
+    no_writing: AtomicBool,
+    no_reading: AtomicBool,
+    between: Mutex<Option<UnitOfWork>>,
+}
+
+impl Faults {
+    /// In front of this one.
+    pub fn new(inner: Arc<dyn Store>) -> Self {
+        let (no_writing, no_reading) = (AtomicBool::new(false), AtomicBool::new(false));
+        Self { inner, no_writing, no_reading, between: Mutex::new(None) }
+    }
+
+    /// Nothing can be made durable any more, or again.
+    pub fn fail_writing(&self, fails: bool) {
+        self.no_writing.store(fails, Ordering::SeqCst);
+    }
+
+    /// No page and no space can be read any more, or again; the failure names what it must not.
+    pub fn fail_reading(&self, fails: bool) {
+        self.no_reading.store(fails, Ordering::SeqCst);
+    }
+
+    /// Lets this happen right before the next change an agent asks for is committed: after
+    /// everything was decided, before anything is durable.
+    pub fn slip_in(&self, unit: UnitOfWork) {
+        *self.between.lock().unwrap_or_else(PoisonError::into_inner) = Some(unit);
+    }
+
+    fn readable(&self) -> Result<(), StoreError> {
+        if self.no_reading.load(Ordering::SeqCst) {
+            return Err(StoreError::Damaged(format!("{SECRET_OF_THE_STORE}: SELECT * FROM pages")));
+        }
+        Ok(())
+    }
+}
+
+/// What a failing store says to the log, and nobody else may ever hear.
+pub const SECRET_OF_THE_STORE: &str = "/srv/house/narthex.db is malformed";
+
+#[async_trait]
+impl Commits for Faults {
+    async fn commit(&self, unit: UnitOfWork) -> Result<Committed, StoreError> {
+        if !unit.guards.is_empty() {
+            let between = self.between.lock().unwrap_or_else(PoisonError::into_inner).take();
+            if let Some(between) = between {
+                self.inner.commit(between).await?;
+            }
+        }
+        if self.no_writing.load(Ordering::SeqCst) {
+            return Err(StoreError::Unavailable(SECRET_OF_THE_STORE.to_owned()));
+        }
+        self.inner.commit(unit).await
+    }
+
+    fn is_writable(&self) -> bool {
+        self.inner.is_writable() && !self.no_writing.load(Ordering::SeqCst)
+    }
+
+    fn identity_epoch(&self) -> u64 {
+        self.inner.identity_epoch()
+    }
+}
+
+#[async_trait]
+impl Spaces for Faults {
+    async fn space(&self, id: SpaceId) -> Result<Option<Space>, StoreError> {
+        self.inner.space(id).await
+    }
+    async fn space_by_slug(&self, slug: &Slug) -> Result<Option<Space>, StoreError> {
+        self.inner.space_by_slug(slug).await
+    }
+    async fn spaces(&self) -> Result<Vec<Space>, StoreError> {
+        self.inner.spaces().await
+    }
+}
+
+#[async_trait]
+impl Pages for Faults {
+    async fn page(&self, space: SpaceId, key: &PageKey) -> Result<Option<PageView>, StoreError> {
+        self.readable()?;
+        self.inner.page(space, key).await
+    }
+    async fn page_space(&self, page: PageId) -> Result<Option<SpaceId>, StoreError> {
+        self.inner.page_space(page).await
+    }
+    async fn pages(
+        &self,
+        space: SpaceId,
+        after: Option<&str>,
+        limit: u32,
+    ) -> Result<Vec<PageSummary>, StoreError> {
+        self.readable()?;
+        self.inner.pages(space, after, limit).await
+    }
+    async fn page_count(&self, space: SpaceId) -> Result<u64, StoreError> {
+        self.inner.page_count(space).await
+    }
+    async fn recent_pages(
+        &self,
+        space: SpaceId,
+        limit: u32,
+    ) -> Result<Vec<PageSummary>, StoreError> {
+        self.inner.recent_pages(space, limit).await
+    }
+    async fn revisions(
+        &self,
+        space: SpaceId,
+        page: PageId,
+        filter: RevisionFilter,
+    ) -> Result<Vec<PageRevision>, StoreError> {
+        self.inner.revisions(space, page, filter).await
+    }
+    async fn search(
+        &self,
+        space: SpaceId,
+        query: &SearchQuery,
+        limit: u32,
+    ) -> Result<Vec<Hit>, StoreError> {
+        self.readable()?;
+        self.inner.search(space, query, limit).await
+    }
+}
+
+#[async_trait]
+impl Agents for Faults {
+    async fn agent(&self, id: AgentId) -> Result<Option<Agent>, StoreError> {
+        self.inner.agent(id).await
+    }
+    async fn agent_by_slug(&self, slug: &Slug) -> Result<Option<Agent>, StoreError> {
+        self.inner.agent_by_slug(slug).await
+    }
+    async fn agents(&self) -> Result<Vec<Agent>, StoreError> {
+        self.inner.agents().await
+    }
+}
+
+#[async_trait]
+impl Tokens for Faults {
+    async fn token(&self, id: TokenId) -> Result<Option<TokenRecord>, StoreError> {
+        self.inner.token(id).await
+    }
+    async fn tokens(&self, agent: Option<AgentId>) -> Result<Vec<TokenSummary>, StoreError> {
+        self.inner.tokens(agent).await
+    }
+}
+
+#[async_trait]
+impl Proposals for Faults {
+    async fn proposal(&self, id: ProposalId) -> Result<Option<Proposal>, StoreError> {
+        self.inner.proposal(id).await
+    }
+    async fn proposals(&self, filter: &ProposalFilter) -> Result<Vec<Proposal>, StoreError> {
+        self.inner.proposals(filter).await
+    }
+}
+
+#[async_trait]
+impl Conversations for Faults {
+    async fn conversation(&self, id: ConversationId) -> Result<Option<Conversation>, StoreError> {
+        self.inner.conversation(id).await
+    }
+    async fn conversations(&self, limit: u32) -> Result<Vec<ConversationSummary>, StoreError> {
+        self.inner.conversations(limit).await
+    }
+}
+
+#[async_trait]
+impl LedgerReader for Faults {
+    async fn records(&self, from: u64, limit: u32) -> Result<Vec<StoredRecord>, StoreError> {
+        self.inner.records(from, limit).await
+    }
+    async fn head(&self) -> Result<Option<Head>, StoreError> {
+        self.inner.head().await
+    }
+    async fn hash_at(&self, seq: u64) -> Result<Option<Digest>, StoreError> {
+        self.inner.hash_at(seq).await
+    }
+}
