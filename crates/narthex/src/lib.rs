@@ -15,10 +15,13 @@ pub mod cli;
 pub mod commands;
 pub mod config;
 mod context;
+pub mod demo;
 mod failure;
+pub mod house;
 pub mod logs;
 pub mod markdown;
 pub mod output;
+mod stop;
 
 pub use context::Context;
 pub use failure::{Exit, Failure};

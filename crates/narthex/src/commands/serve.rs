@@ -1,9 +1,90 @@
 //! `narthex serve`.
 
-use crate::cli::ServeArgs;
-use crate::{Context, Exit, Failure};
+use std::path::PathBuf;
 
-/// Carries out `narthex serve`.
-pub async fn run(_context: &Context, _args: &ServeArgs) -> Result<Exit, Failure> {
-    Err(Failure::new(Exit::Unavailable, "not part of this build"))
+use narthex_server::{DataDir, OwnerSocket};
+use serde_json::{Map, Value, json};
+use tokio_util::task::TaskTracker;
+
+use super::init::write_config;
+use crate::cli::ServeArgs;
+use crate::demo::{self, Demo};
+use crate::house::OpenHouse;
+use crate::{Context, Exit, Failure, output, stop};
+
+/// Opens the door and keeps it open until told to stop.
+pub async fn run(context: &Context, args: &ServeArgs) -> Result<Exit, Failure> {
+    let context = &at_home(context, args)?;
+    let dir = DataDir::at(&context.data_dir);
+    if args.demo {
+        demo::check_folder(&dir)?;
+    }
+    dir.create()?;
+    write_config(&dir)?;
+    let stop = stop::on_signal()?;
+    let mut open = OpenHouse::hold(context, "serve").await?;
+    let door = open.door(context, args.listen).await?;
+    let url = door.mcp_url();
+    let unheld = |error: std::io::Error| Failure::file(&dir.socket(), &error);
+    let socket = OwnerSocket::bind(&open.dir, &open.held, open.house.clone()).map_err(unheld)?;
+    open.held.announce(&url).map_err(unheld)?;
+    open.house.desk().announce(&url);
+    let demo = if args.demo { Some(demo::settle(&open).await?) } else { None };
+
+    let tasks = TaskTracker::new();
+    tasks.spawn(socket.serve(stop.clone()));
+    tasks.close();
+    say_ready(context, &url, demo.as_ref())?;
+    tracing::info!(%url, mode = %context.config.mode, "the door is open");
+    let served = door.serve(stop.clone()).await;
+    stop.cancel();
+    tasks.wait().await;
+    open.close().await?;
+    served.map_err(|error| Failure::new(Exit::Unavailable, format!("the door failed: {error}")))?;
+    Ok(Exit::Done)
+}
+
+/// A demo that names no folder gets one of its own here.
+fn at_home(context: &Context, args: &ServeArgs) -> Result<Context, Failure> {
+    let mut context = context.clone();
+    if args.demo && !context.data_dir_named {
+        let here = std::env::current_dir()
+            .map_err(|error| Failure::new(Exit::Failed, error.to_string()))?;
+        context.data_dir = here.join(PathBuf::from(demo::FOLDER));
+        context.data_dir_named = true;
+    }
+    Ok(context)
+}
+
+fn say_ready(context: &Context, url: &str, demo: Option<&Demo>) -> Result<(), Failure> {
+    if !context.is_json() {
+        return output::text(
+            demo.map_or_else(|| plain(context, url), |demo| demo.welcome(url, &context.data_dir)),
+        );
+    }
+    let mut line = Map::new();
+    line.insert("ready".to_owned(), json!(true));
+    line.insert("pid".to_owned(), json!(std::process::id()));
+    line.insert("mcp_url".to_owned(), json!(url));
+    line.insert("health_url".to_owned(), json!(url.replace("/mcp", "/healthz")));
+    line.insert("data_dir".to_owned(), json!(context.data_dir.display().to_string()));
+    line.insert("version".to_owned(), json!(env!("CARGO_PKG_VERSION")));
+    if let Some(demo) = demo {
+        line.extend(demo.facts());
+    }
+    output::json_line(&Value::Object(line))
+}
+
+fn plain(context: &Context, url: &str) -> String {
+    let option = if context.data_dir_named {
+        format!(" --data-dir {}", context.data_dir.display())
+    } else {
+        String::new()
+    };
+    format!(
+        "The door is open: {url}\n\n\
+         Let an agent in:\n  narthex agent add claude --space <space>{option}\n  narthex token create claude{option}\n\
+         What waits for you:\n  narthex inbox list{option}\n\
+         Stop with Ctrl-C."
+    )
 }

@@ -1,0 +1,121 @@
+//! `narthex stdio`.
+//!
+//! Whoever holds the data directory answers. If a server (or another stdio process) holds it,
+//! lines go through its socket; if nobody does, this process takes hold, answers itself, and
+//! serves the socket for others. When the holder goes away the next process takes over, and the
+//! client at the other end notices nothing but an error for what was under way.
+
+mod pump;
+
+use narthex_server::owner::{Reply, Request, StdioIdentity};
+use narthex_server::{DataDir, OwnerClient, OwnerSocket};
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+use self::pump::{Ended, Pump};
+use crate::ask::Asking;
+use crate::cli::StdioArgs;
+use crate::commands::unexpected;
+use crate::house::OpenHouse;
+use crate::{Context, Exit, Failure, stop};
+
+/// Serves one client on standard input and output until its input ends.
+pub async fn run(context: &Context, args: &StdioArgs) -> Result<Exit, Failure> {
+    let stop = stop::on_signal()?;
+    let mut pump = Pump::new(tokio::io::stdin(), tokio::io::stdout());
+    loop {
+        let identity = who(context, args).await?;
+        let ended = match Backend::find(context, identity).await? {
+            Backend::Through(stream) => {
+                let (reader, writer) = tokio::io::split(stream);
+                pump.run(reader, writer, &stop).await
+            }
+            Backend::Ourselves(open) => hold(*open, identity, &mut pump, &stop).await?,
+        };
+        match ended {
+            Ended::Input | Ended::Stopped => return Ok(Exit::Done),
+            Ended::Backend => pump
+                .excuse()
+                .await
+                .map_err(|error| Failure::new(Exit::Failed, error.to_string()))?,
+        }
+    }
+}
+
+/// Who answers.
+enum Backend {
+    Through(tokio::net::UnixStream),
+    Ourselves(Box<OpenHouse>),
+}
+
+impl Backend {
+    async fn find(context: &Context, identity: StdioIdentity) -> Result<Self, Failure> {
+        let dir = DataDir::at(&context.data_dir);
+        for _ in 0..TRIES {
+            if let Some(stream) = OwnerClient::stdio(&dir, identity).await? {
+                return Ok(Self::Through(stream));
+            }
+            match OpenHouse::hold(context, "stdio").await {
+                Ok(open) => return Ok(Self::Ourselves(Box::new(open))),
+                Err(failure) if failure.exit == Exit::Unavailable => {
+                    tokio::time::sleep(std::time::Duration::from_millis(50)).await;
+                }
+                Err(failure) => return Err(failure),
+            }
+        }
+        Err(Failure::new(
+            Exit::Unavailable,
+            "the data directory is held by a process that does not answer",
+        )
+        .hint("narthex status"))
+    }
+}
+
+/// Answers ourselves, and serves the socket for whoever comes meanwhile.
+async fn hold<R, W>(
+    open: OpenHouse,
+    identity: StdioIdentity,
+    pump: &mut Pump<R, W>,
+    stop: &CancellationToken,
+) -> Result<Ended, Failure>
+where
+    R: AsyncRead + Unpin,
+    W: AsyncWrite + Unpin,
+{
+    let unheld = |error: std::io::Error| Failure::new(Exit::Unavailable, error.to_string());
+    let socket = OwnerSocket::bind(&open.dir, &open.held, open.house.clone()).map_err(unheld)?;
+    let done = CancellationToken::new();
+    let tasks = TaskTracker::new();
+    tasks.spawn(socket.serve(done.clone()));
+    let (ours, theirs) = tokio::io::duplex(PIPE);
+    let (reader, writer) = tokio::io::split(theirs);
+    let (house, until) = (open.house.clone(), done.clone());
+    tasks.spawn(async move { house.serve_stdio(identity, reader, writer, until).await });
+    tasks.close();
+    let (reader, writer) = tokio::io::split(ours);
+    let ended = pump.run(reader, writer, stop).await;
+    done.cancel();
+    tasks.wait().await;
+    open.house.gate().drain().await;
+    open.close().await?;
+    Ok(ended)
+}
+
+/// Who the process speaks for: said on the command line, looked up in the house.
+async fn who(context: &Context, args: &StdioArgs) -> Result<StdioIdentity, Failure> {
+    let request = match &args.agent {
+        Some(agent) => Request::StdioAgent { agent: agent.clone() },
+        None => Request::Companion { space: args.space.clone() },
+    };
+    let mut asking = Asking::open(context).await?;
+    let reply = asking.ask(request).await;
+    asking.close().await?;
+    match reply? {
+        Reply::Stdio(identity) => Ok(identity),
+        _ => Err(unexpected()),
+    }
+}
+
+const TRIES: usize = 200;
+const PIPE: usize = 64 * 1024;
