@@ -292,3 +292,6 @@ impl Verification {
 const VERSION: u32 = 1;
 const RECORD_DOMAIN: &[u8] = b"narthex ledger record v1\n";
 const HEAD_DOMAIN: &[u8] = b"narthex ledger head v1\n";
+
+#[cfg(test)]
+mod tests;

@@ -95,3 +95,103 @@ fn padded(line: &str) -> [u8; SLOT_BYTES] {
 const MAGIC: &str = "narthex-head-v1";
 const SLOT_BYTES: usize = 512;
 const SLOT: u64 = SLOT_BYTES as u64;
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::os::unix::fs::PermissionsExt as _;
+    use std::path::PathBuf;
+
+    use narthex_core::Digest;
+
+    use super::{HeadFile, SLOT_BYTES};
+    use crate::chain::HeadKey;
+
+    const KEY: HeadKey = HeadKey::new([9; 32]);
+
+    #[test]
+    fn the_newest_head_is_read_back() {
+        let (_dir, path) = place();
+        assert_eq!(HeadFile::read(&path, &KEY).unwrap(), None, "there is no file");
+        let mut file = HeadFile::open(&path).unwrap();
+        assert_eq!(HeadFile::read(&path, &KEY).unwrap(), None, "there is nothing in it");
+        for seq in 1..6 {
+            let head = KEY.head(seq, Digest::of(&seq.to_be_bytes()));
+            file.write(&head).unwrap();
+            file.sync().unwrap();
+            assert_eq!(HeadFile::read(&path, &KEY).unwrap(), Some(head));
+        }
+        assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
+        assert_eq!(fs::metadata(&path).unwrap().len(), 2 * SLOT_BYTES as u64);
+    }
+
+    #[test]
+    fn a_torn_write_leaves_the_head_before_it() {
+        let (_dir, path) = place();
+        let heads: Vec<_> = (1..5).map(|seq| KEY.head(seq, Digest::of(b"x"))).collect();
+        for written in 2..=heads.len() {
+            fs::remove_file(&path).ok();
+            let mut file = HeadFile::open(&path).unwrap();
+            for head in &heads[..written] {
+                file.write(head).unwrap();
+            }
+            let whole = fs::read(&path).unwrap();
+            let slot = (written - 1) % 2 * SLOT_BYTES;
+            // However much of the last write reached the disk.
+            for torn in [0, 1, 20, 90, 150] {
+                let mut bytes = whole.clone();
+                bytes[slot + torn..slot + SLOT_BYTES].fill(0);
+                fs::write(&path, &bytes).unwrap();
+                let read = HeadFile::read(&path, &KEY).unwrap();
+                assert_eq!(read, Some(heads[written - 2]), "{written} written, torn at {torn}");
+            }
+        }
+    }
+
+    #[test]
+    fn opening_again_goes_on_in_the_older_slot() {
+        let (_dir, path) = place();
+        for seq in 1..7 {
+            let head = KEY.head(seq, Digest::of(b"x"));
+            HeadFile::open(&path).unwrap().write(&head).unwrap();
+            let before = seq.checked_sub(1).filter(|seq| *seq > 0);
+            let bytes = String::from_utf8(fs::read(&path).unwrap()).unwrap();
+            assert!(bytes.contains(&format!("v1 {seq} ")));
+            assert!(before.is_none_or(|seq| bytes.contains(&format!("v1 {seq} "))));
+        }
+    }
+
+    #[test]
+    fn a_flip_of_any_byte_is_no_head() {
+        let (_dir, path) = place();
+        let head = KEY.head(7, Digest::of(b"x"));
+        HeadFile::open(&path).unwrap().write(&head).unwrap();
+        let whole = fs::read(&path).unwrap();
+        for at in 0..whole.len() {
+            let mut bytes = whole.clone();
+            bytes[at] ^= 1;
+            fs::write(&path, &bytes).unwrap();
+            let read = HeadFile::read(&path, &KEY).unwrap();
+            assert!(read.is_none_or(|read| read == head), "byte {at}: {read:?}");
+        }
+        // What another key made is none of ours.
+        fs::write(&path, &whole).unwrap();
+        assert_eq!(HeadFile::read(&path, &HeadKey::new([1; 32])).unwrap(), None);
+    }
+
+    #[test]
+    fn a_forged_later_head_does_not_hide_the_genuine_one() {
+        let (_dir, path) = place();
+        let mut file = HeadFile::open(&path).unwrap();
+        let head = KEY.head(7, Digest::of(b"x"));
+        file.write(&head).unwrap();
+        file.write(&HeadKey::new([1; 32]).head(900, Digest::of(b"y"))).unwrap();
+        assert_eq!(HeadFile::read(&path, &KEY).unwrap(), Some(head));
+    }
+
+    fn place() -> (tempfile::TempDir, PathBuf) {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("head");
+        (dir, path)
+    }
+}

@@ -9,6 +9,9 @@ mod effects;
 mod guards;
 mod token_use;
 
+#[cfg(test)]
+mod tests;
+
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 

@@ -1,0 +1,169 @@
+//! What the writer does when the disk fails it.
+
+use std::sync::Arc;
+
+use narthex_core::{
+    Actor, CallId, Conversation, ConversationId, Outcome, Phase, Reason, RecordDraft, Ruled,
+    Subject, Timestamp, Title, Transport,
+};
+use narthex_store::chain::HeadKey;
+use narthex_store::{Committed, Effect, HeadFile, ManualClock, StoreError, UnitOfWork, fresh_uuid};
+use sqlx::AssertSqlSafe;
+
+use super::Writer;
+use crate::{SqliteConfig, open, verify_offline};
+
+#[tokio::test]
+async fn a_full_disk_fails_the_batch_and_may_pass() {
+    let (_dir, config) = place();
+    let mut writer = open::writer(&config).await.unwrap();
+    let before = writer.tail.seq;
+    let pages: i64 =
+        sqlx::query_scalar("PRAGMA page_count").fetch_one(&mut writer.conn).await.unwrap();
+    pragma(&mut writer, &format!("PRAGMA max_page_count = {}", pages + 8)).await;
+
+    // The second unit does not fit; the first, in the same batch, falls with it.
+    let results = writer.commit_all(vec![small(), large()]).await;
+    assert_eq!(results.len(), 2);
+    assert!(results.iter().all(is_unavailable), "{results:?}");
+    assert!(writer.standing.is_writable());
+    assert_eq!(writer.tail.seq, before);
+    assert_eq!(file_seq(&config), before);
+
+    // What fits still goes in, and once there is room everything does.
+    assert!(writer.commit_all(vec![small()]).await[0].is_ok());
+    pragma(&mut writer, "PRAGMA max_page_count = 1000000").await;
+    let results = writer.commit_all(vec![large(), small()]).await;
+    assert!(results.iter().all(Result::is_ok), "{results:?}");
+    assert_eq!(writer.tail.seq, before + 3);
+    assert_eq!(file_seq(&config), before + 3);
+    drop(writer);
+    assert_eq!(verified(&config).await, before + 3);
+}
+
+#[tokio::test]
+async fn a_full_disk_under_records_alone_fails_them_together() {
+    let (_dir, config) = place();
+    let mut writer = open::writer(&config).await.unwrap();
+    pragma(&mut writer, "PRAGMA max_page_count = 1").await;
+    let mut batch: Vec<UnitOfWork> = Vec::new();
+    for _ in 0..300 {
+        batch.push(small());
+    }
+    let results = writer.commit_all(batch).await;
+    assert_eq!(results.len(), 300);
+    assert!(results.iter().all(is_unavailable));
+    assert!(writer.standing.is_writable());
+    drop(writer);
+    assert_eq!(verified(&config).await, 1);
+}
+
+#[tokio::test]
+async fn after_a_failed_commit_nothing_is_written_until_a_restart() {
+    let (_dir, config) = place();
+    let mut writer = open::writer(&config).await.unwrap();
+    let before = writer.tail.seq;
+    writer.conn.lock_handle().await.unwrap().set_commit_hook(|| false);
+    let results = writer.commit_all(vec![small(), small()]).await;
+    assert!(results.iter().all(is_unavailable), "{results:?}");
+    assert!(!writer.standing.is_writable());
+    assert_eq!((writer.tail.seq, file_seq(&config)), (before, before));
+
+    // Even though it would work again.
+    writer.conn.lock_handle().await.unwrap().remove_commit_hook();
+    assert!(is_unavailable(&writer.commit_all(vec![small()]).await[0]));
+    drop(writer);
+    let mut writer = open::writer(&config).await.unwrap();
+    assert_eq!(writer.tail.seq, before);
+    assert!(writer.commit_all(vec![small()]).await[0].is_ok());
+}
+
+#[tokio::test]
+async fn a_record_that_is_there_already_means_another_writer() {
+    let (_dir, config) = place();
+    let mut writer = open::writer(&config).await.unwrap();
+    pragma(&mut writer, "INSERT INTO ledger VALUES (2, x'00', zeroblob(32))").await;
+    let results = writer.commit_all(vec![small()]).await;
+    assert!(is_unavailable(&results[0]), "{results:?}");
+    assert!(!writer.standing.is_writable());
+}
+
+#[tokio::test]
+async fn batches_of_every_size_make_one_chain() {
+    let (_dir, config) = place();
+    let mut writer = open::writer(&config).await.unwrap();
+    let mut expected = writer.tail.seq;
+    for size in [1, 2, 3, 7, 64, 100, 255, 256, 257, 600] {
+        let results = writer.commit_all((0..size).map(|_| small()).collect()).await;
+        for result in results {
+            expected += 1;
+            assert_eq!(result.unwrap().receipts[0].seq(), expected);
+        }
+    }
+    drop(writer);
+    assert_eq!(verified(&config).await, expected);
+}
+
+fn place() -> (tempfile::TempDir, SqliteConfig) {
+    let dir = tempfile::tempdir().unwrap();
+    let clock = Arc::new(ManualClock::at(Timestamp::from_millis(1_000)));
+    let key = HeadKey::new([3; 32]);
+    let config = SqliteConfig::new(dir.path().join("db"), dir.path().join("head"), key, clock);
+    (dir, config)
+}
+
+async fn pragma(writer: &mut Writer, sql: &str) {
+    let sql = AssertSqlSafe(sql.to_owned());
+    sqlx::raw_sql(sql).execute(&mut writer.conn).await.unwrap();
+}
+
+fn file_seq(config: &SqliteConfig) -> u64 {
+    HeadFile::read(&config.head_file, &config.head_key).unwrap().unwrap().seq
+}
+
+async fn verified(config: &SqliteConfig) -> u64 {
+    verify_offline(&config.database, &config.head_file, &config.head_key, |_| ())
+        .await
+        .unwrap()
+        .records
+}
+
+fn is_unavailable(result: &Result<Committed, StoreError>) -> bool {
+    matches!(result, Err(StoreError::Unavailable(_)))
+}
+
+fn small() -> UnitOfWork {
+    UnitOfWork::records(vec![record()])
+}
+
+fn large() -> UnitOfWork {
+    let talk = Conversation {
+        id: ConversationId::from_uuid(fresh_uuid()),
+        title: Title::parse("Long").unwrap(),
+        body: "word ".repeat(100_000),
+        created: Timestamp::from_millis(1),
+    };
+    UnitOfWork::effect(Effect::AddConversation(talk), record())
+}
+
+fn record() -> RecordDraft {
+    RecordDraft {
+        phase: Phase::Observed,
+        call: CallId::from_uuid(fresh_uuid()),
+        actor: Actor::Owner,
+        token: None,
+        transport: Transport::Local,
+        space: None,
+        surface: None,
+        tool: "tool".to_owned(),
+        arguments: None,
+        decision: Ruled::Allow,
+        reason: Reason::OwnerAction,
+        tier: None,
+        outcome: Outcome::Ok,
+        micros: None,
+        request: None,
+        session: None,
+        subject: Subject::default(),
+    }
+}
