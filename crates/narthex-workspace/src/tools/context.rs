@@ -61,9 +61,11 @@ struct Node {
     name: String,
     /// The page's whole slug; absent for a folder that is no page itself.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "String")]
     slug: Option<String>,
     /// The page's title.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "String")]
     title: Option<String>,
     /// What is in it.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -94,11 +96,13 @@ struct ProposalOut {
     action: String,
     /// The slug it is about, where it has one.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "String")]
     slug: Option<String>,
     /// pending, applied, rejected or conflict.
     status: String,
     /// What the owner said, or what it conflicted with.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "String")]
     note: Option<String>,
     /// When it was made.
     created: String,

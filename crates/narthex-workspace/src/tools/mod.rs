@@ -92,13 +92,34 @@ pub(crate) fn spec<Input: JsonSchema, Output: JsonSchema>(
     }
 }
 
-fn schema<T: JsonSchema>(settings: SchemaSettings) -> Value {
+fn schema<T: JsonSchema>(mut settings: SchemaSettings) -> Value {
+    // Models and their clients read a schema best when it is all in one place. What refers to
+    // itself (the page tree) keeps its reference.
+    settings.inline_subschemas = true;
     let schema = settings.into_generator().into_root_schema_for::<T>();
     let mut value = schema.to_value();
     if let Some(map) = value.as_object_mut() {
         map.shift_remove("title");
     }
+    plain(&mut value);
     value
+}
+
+/// Takes out what says nothing: a default of null, and the widths of Rust's numbers.
+fn plain(value: &mut Value) {
+    match value {
+        Value::Object(map) => {
+            if map.get("default").is_some_and(Value::is_null) {
+                map.shift_remove("default");
+            }
+            if map.contains_key("type") {
+                map.shift_remove("format");
+            }
+            map.values_mut().for_each(plain);
+        }
+        Value::Array(items) => items.iter_mut().for_each(plain),
+        _ => {}
+    }
 }
 
 /// Reads arguments that have passed the schema.

@@ -41,18 +41,14 @@ pub(crate) const STAMPED: &[&str] = &[
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Entity {
-    /// A page.
     Page,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Action {
-    /// Make a new page.
     Create,
-    /// Change a page.
     Update,
-    /// Take a page away.
     Delete,
 }
 
@@ -83,14 +79,15 @@ pub(crate) struct Input {
     pub(crate) action: Action,
     /// The page's id or slug; for update and delete.
     #[serde(default)]
-    #[schemars(length(min = 1, max = 240))]
+    #[schemars(with = "String", length(min = 1, max = 240))]
     pub(crate) id: Option<String>,
     /// The page's fields; for create (at least a title) and update (those that change).
     #[serde(default)]
+    #[schemars(with = "Payload")]
     pub(crate) payload: Option<Payload>,
     /// The revision you read; the current one if absent.
     #[serde(default)]
-    #[schemars(range(min = 1))]
+    #[schemars(with = "u32", range(min = 1))]
     pub(crate) base_revision: Option<u32>,
     /// Why, for the owner to read.
     #[schemars(length(min = 1, max = 2000))]
@@ -102,18 +99,23 @@ pub(crate) struct Input {
 pub(crate) struct Payload {
     /// The name in links; made from the title if absent.
     #[serde(default)]
+    #[schemars(with = "String")]
     slug: Option<String>,
     /// The title.
     #[serde(default)]
+    #[schemars(with = "String")]
     title: Option<String>,
     /// The whole markdown.
     #[serde(default)]
+    #[schemars(with = "String")]
     body: Option<String>,
     /// Another name for body.
     #[serde(default)]
+    #[schemars(with = "String")]
     body_md: Option<String>,
     /// The tags, all of them.
     #[serde(default)]
+    #[schemars(with = "Vec<String>")]
     tags: Option<Vec<String>>,
 }
 
@@ -142,12 +144,15 @@ pub(crate) struct Output {
     space_id: String,
     /// The page's slug, as it would be.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "String")]
     slug: Option<String>,
     /// The revision it was made against.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "u32")]
     base_revision: Option<u32>,
     /// Said when the page has moved on already: applying this will be a conflict.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "String")]
     warning: Option<String>,
 }
 

@@ -21,16 +21,14 @@ pub(crate) const DECLARED: Declared = Declared {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Kind {
-    /// A page of the space.
     Page,
-    /// A conversation of the owner's.
     Conversation,
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Input {
-    /// What to read.
+    /// What to read: a page of the space, or a conversation of the owner's.
     pub(crate) kind: Kind,
     /// Its id, or a page's slug.
     #[schemars(length(min = 1, max = 240))]
@@ -45,6 +43,7 @@ pub(crate) struct Output {
     id: String,
     /// The page's slug.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "String")]
     slug: Option<String>,
     /// Its title.
     title: String,
@@ -54,6 +53,7 @@ pub(crate) struct Output {
     tags: Vec<String>,
     /// The page's revision: pass it as base_revision when you propose a change to it.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "u32")]
     revision: Option<u32>,
     /// Who wrote this revision: owner or agent.
     written_by: &'static str,
@@ -67,6 +67,7 @@ pub(crate) struct Output {
     updated: String,
     /// The space it is in, where there are several.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "String")]
     space: Option<String>,
 }
 

@@ -27,7 +27,7 @@ pub(crate) struct Input {
     #[schemars(length(min = 1, max = 500))]
     pub(crate) query: String,
     /// How many hits at most (default 10).
-    #[schemars(range(min = 1, max = 50))]
+    #[schemars(with = "u32", range(min = 1, max = 50))]
     #[serde(default)]
     pub(crate) limit: Option<u32>,
 }
@@ -54,6 +54,7 @@ struct HitOut {
     score: f64,
     /// The space it is in, where several were searched.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "String")]
     space: Option<String>,
 }
 
