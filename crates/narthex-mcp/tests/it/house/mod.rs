@@ -1,0 +1,160 @@
+//! A small house: one surface, two agents, everything in memory.
+
+mod store;
+mod surface;
+mod tokens;
+
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use axum::Router;
+use narthex_core::{
+    Agent, AgentId, AgentKind, Capability, Grant, Grants, RecordDraft, SpaceId, Tier, Timestamp,
+    Title,
+};
+use narthex_gate::{Gate, GateConfig, GateParts, ReadySurface};
+use narthex_mcp::{EdgeConfig, HostPolicy, Listening, Tls, mcp_service, serve};
+use narthex_policy::PolicyEngine;
+use narthex_store::SystemClock;
+use tokio::net::TcpListener;
+use tokio::task::JoinHandle;
+use tokio_util::sync::CancellationToken;
+use uuid::Uuid;
+
+pub(crate) use store::MemoryStore;
+pub(crate) use surface::Trivial;
+pub(crate) use tokens::Tokens;
+
+/// May look and suggest.
+pub(crate) const TA: &str = "nx_agent_a";
+/// May only look.
+pub(crate) const TB: &str = "nx_agent_b";
+/// Bound to no space.
+pub(crate) const NOWHERE: &str = "nx_nowhere";
+/// The owner's.
+pub(crate) const OWN: &str = "nxo_owner";
+
+pub(crate) struct House {
+    pub(crate) gate: Gate,
+    pub(crate) surface: Arc<ReadySurface>,
+    pub(crate) store: Arc<MemoryStore>,
+    pub(crate) tokens: Arc<Tokens>,
+    pub(crate) trivial: Arc<Trivial>,
+    pub(crate) edge: EdgeConfig,
+    pub(crate) origins: Vec<String>,
+    pub(crate) tls: Option<Tls>,
+}
+
+impl House {
+    pub(crate) fn new() -> Self {
+        Self::with(|_| {})
+    }
+
+    pub(crate) fn with(change: impl FnOnce(&mut GateConfig)) -> Self {
+        let mut config = GateConfig {
+            requests_per_minute: 1_000_000,
+            failures_per_minute: 1_000_000,
+            ..GateConfig::default()
+        };
+        change(&mut config);
+        let agents = [agent(1, true, true), agent(2, true, false), agent(3, false, true)];
+        let store = Arc::new(MemoryStore::new(&agents));
+        let tokens =
+            Arc::new(Tokens::new(&[(TA, &agents[0]), (TB, &agents[1]), (NOWHERE, &agents[2])]));
+        let trivial = Arc::new(Trivial::default());
+        let gate = Gate::new(GateParts {
+            store: Arc::clone(&store) as _,
+            verifier: Arc::clone(&tokens) as _,
+            policy: PolicyEngine::standard().expect("the standard policy"),
+            clock: Arc::new(SystemClock),
+            config,
+        });
+        let surface = ReadySurface::new(Arc::clone(&trivial) as _).expect("a good surface");
+        let edge = EdgeConfig { drain_deadline: Duration::from_secs(20), ..EdgeConfig::default() };
+        Self {
+            gate,
+            surface: Arc::new(surface),
+            store,
+            tokens,
+            trivial,
+            edge,
+            origins: vec!["https://app.ok.com".to_owned()],
+            tls: None,
+        }
+    }
+
+    pub(crate) fn edge(mut self, change: impl FnOnce(&mut EdgeConfig)) -> Self {
+        change(&mut self.edge);
+        self
+    }
+
+    /// Opens the door on a port of its own.
+    pub(crate) async fn open(self) -> Open {
+        let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
+        let addr = listener.local_addr().expect("an address");
+        let bind = IpAddr::V4(Ipv4Addr::LOCALHOST);
+        let policy = HostPolicy::from_bind(bind, &[], &self.origins).expect("a policy");
+        let endpoint = mcp_service(self.gate.clone(), Arc::clone(&self.surface), self.edge.clone());
+        let router = Router::new()
+            .route_service("/mcp", endpoint)
+            .route("/healthz", axum::routing::get(|| async { "ok" }))
+            .route("/panic", axum::routing::get(panics));
+        let listening = Listening { listener, tls: self.tls.clone(), policy };
+        let stop = CancellationToken::new();
+        let (config, stopped) = (self.edge.clone(), stop.clone());
+        #[expect(clippy::disallowed_methods, reason = "joined when the house closes")]
+        let serving = tokio::spawn(async move { serve(listening, router, &config, stopped).await });
+        Open { house: self, addr, stop, serving }
+    }
+
+    /// How often a tool ran.
+    pub(crate) fn ran(&self) -> usize {
+        self.trivial.ran.load(Ordering::SeqCst)
+    }
+
+    pub(crate) fn records(&self) -> Vec<RecordDraft> {
+        self.store.records()
+    }
+}
+
+async fn panics() -> &'static str {
+    panic!("on purpose")
+}
+
+/// A house whose door is open.
+pub(crate) struct Open {
+    pub(crate) house: House,
+    pub(crate) addr: SocketAddr,
+    pub(crate) stop: CancellationToken,
+    pub(crate) serving: JoinHandle<std::io::Result<()>>,
+}
+
+impl std::ops::Deref for Open {
+    type Target = House;
+    fn deref(&self) -> &House {
+        &self.house
+    }
+}
+
+fn agent(n: u128, bound: bool, suggests: bool) -> Agent {
+    let read = Grant::whole(Capability::Read);
+    let grants: Grants = if suggests { Grants::standard() } else { [read].into_iter().collect() };
+    Agent {
+        id: agent_id(n),
+        slug: format!("agent-{n}").parse().expect("a slug"),
+        name: Title::parse("An agent").expect("a title"),
+        kind: AgentKind::External,
+        model: None,
+        grants,
+        ceiling: Tier::T1,
+        space: bound.then(|| SpaceId::from_uuid(Uuid::from_u128(100))),
+        disabled: false,
+        created: Timestamp::from_millis(0),
+    }
+}
+
+pub(crate) fn agent_id(n: u128) -> AgentId {
+    AgentId::from_uuid(Uuid::from_u128(n))
+}
