@@ -146,8 +146,8 @@ async fn is_bare(conn: &mut SqliteConnection) -> Result<bool, StoreError> {
 async fn close_intents(writer: &mut Writer) -> Result<(), StoreError> {
     loop {
         let open = sqlx::query(
-            "SELECT l.seq, l.bytes, l.hash FROM open_intents o JOIN ledger l ON l.seq = o.seq
-              ORDER BY o.seq LIMIT 500",
+            "SELECT o.call, l.seq, l.bytes, l.hash
+               FROM open_intents o JOIN ledger l ON l.seq = o.seq ORDER BY o.seq LIMIT 500",
         )
         .fetch_all(&mut writer.conn)
         .await
@@ -159,6 +159,9 @@ async fn close_intents(writer: &mut Writer) -> Result<(), StoreError> {
         for row in &open {
             let intent = rows::stored_record(Fields(row))?.read();
             let intent = intent.map_err(|error| broken(&error.to_string()))?.draft;
+            if intent.call != Fields(row).id("call", CallId::from_bytes)? {
+                return Err(broken("an open call is not the one its intent names"));
+            }
             outcomes.push(RecordDraft {
                 phase: Phase::Outcome,
                 outcome: Outcome::Unknown,

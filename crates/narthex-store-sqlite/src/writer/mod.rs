@@ -5,6 +5,7 @@
 //! together.
 
 mod batch;
+mod books;
 mod effects;
 mod guards;
 mod token_use;

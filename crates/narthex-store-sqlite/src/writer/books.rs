@@ -1,0 +1,210 @@
+//! What a batch leaves behind: records in their places, the head, and the books kept on them.
+
+use std::collections::BTreeMap;
+
+use narthex_core::{CallId, Phase, RecordDraft, Timestamp, TokenId};
+use narthex_store::Receipt;
+use narthex_store::chain::{HeadKey, StoredRecord, seal};
+use sqlx::error::DatabaseError;
+use sqlx::{AssertSqlSafe, SqliteConnection};
+
+use super::batch::Abort;
+use super::{Tail, TokenUse};
+use crate::fault::Fault;
+
+/// What a batch will leave behind.
+pub(super) struct Books {
+    pub(super) tail: Tail,
+    pub(super) records: Vec<StoredRecord>,
+    opened: BTreeMap<CallId, u64>,
+    closed: Vec<CallId>,
+    pub(super) uses: BTreeMap<TokenId, Timestamp>,
+    pub(super) identity: bool,
+    pub(super) changed: bool,
+}
+
+/// A record in its place, with what the books need to know of it.
+pub(super) struct Sealed {
+    record: StoredRecord,
+    phase: Phase,
+    call: CallId,
+    token: Option<TokenId>,
+    at: Timestamp,
+}
+
+impl Books {
+    pub(super) const fn after(tail: Tail) -> Self {
+        Self {
+            tail,
+            records: Vec::new(),
+            opened: BTreeMap::new(),
+            closed: Vec::new(),
+            uses: BTreeMap::new(),
+            identity: false,
+            changed: false,
+        }
+    }
+
+    /// Gives drafts the numbers they would have.
+    pub(super) fn seal(
+        &self,
+        drafts: Vec<RecordDraft>,
+        at: Timestamp,
+    ) -> Result<Vec<Sealed>, Fault> {
+        let mut tail = self.tail;
+        drafts
+            .into_iter()
+            .map(|draft| {
+                let (phase, call, token) = (draft.phase, draft.call, draft.token);
+                let record = seal(draft, tail.seq + 1, at, tail.hash).map_err(Fault::damaged)?;
+                tail = Tail { seq: record.seq, hash: record.hash };
+                Ok(Sealed { record, phase, call, token, at })
+            })
+            .collect()
+    }
+
+    /// Takes a unit's records over.
+    pub(super) fn accept(&mut self, sealed: Vec<Sealed>, remembered: &TokenUse) -> Vec<Receipt> {
+        let mut receipts = Vec::with_capacity(sealed.len());
+        for Sealed { record, phase, call, token, at } in sealed {
+            self.tail = Tail { seq: record.seq, hash: record.hash };
+            self.changed = true;
+            match phase {
+                Phase::Intent => {
+                    self.opened.insert(call, record.seq);
+                }
+                Phase::Outcome => {
+                    if self.opened.remove(&call).is_none() {
+                        self.closed.push(call);
+                    }
+                }
+                Phase::Observed | Phase::Refused | Phase::Owner | Phase::House => {}
+            }
+            // The outcome of a call is no use of its own.
+            if let Some(token) = token
+                && phase != Phase::Outcome
+                && remembered.is_news(token, at)
+            {
+                self.uses.insert(token, at);
+            }
+            receipts.push(Receipt::after_commit(record.seq, record.hash));
+            self.records.push(record);
+        }
+        receipts
+    }
+
+    /// Few statements, however many records.
+    pub(super) async fn write(
+        &self,
+        conn: &mut SqliteConnection,
+        key: &HeadKey,
+    ) -> Result<(), Abort> {
+        self.write_intents(conn).await?;
+        self.write_uses(conn).await?;
+        if self.records.is_empty() {
+            return Ok(());
+        }
+        self.write_records(conn).await?;
+        let head = key.head(self.tail.seq, self.tail.hash);
+        sqlx::query(
+            "INSERT INTO ledger_head (one, seq, hash, mac) VALUES (1, ?1, ?2, ?3)
+             ON CONFLICT (one) DO UPDATE
+                SET seq = excluded.seq, hash = excluded.hash, mac = excluded.mac",
+        )
+        .bind(number(head.seq)?)
+        .bind(head.hash.as_bytes().as_slice())
+        .bind(head.mac.as_bytes().as_slice())
+        .execute(conn)
+        .await
+        .map_err(Fault::Sql)?;
+        Ok(())
+    }
+
+    /// In powers of two, so that a handful of prepared statements serves every size of batch.
+    async fn write_records(&self, conn: &mut SqliteConnection) -> Result<(), Abort> {
+        let mut rest = self.records.as_slice();
+        while !rest.is_empty() {
+            let size = (1 << rest.len().ilog2()).min(MOST_ROWS);
+            let (rows, after) = rest.split_at_checked(size).unwrap_or((rest, &[]));
+            let sql = format!(
+                "INSERT INTO ledger (seq, bytes, hash) VALUES (?, ?, ?){}",
+                ", (?, ?, ?)".repeat(rows.len().saturating_sub(1))
+            );
+            let mut query = sqlx::query(AssertSqlSafe(sql));
+            for row in rows {
+                query = query
+                    .bind(number(row.seq)?)
+                    .bind(row.bytes.clone())
+                    .bind(row.hash.as_bytes().as_slice());
+            }
+            query.execute(&mut *conn).await.map_err(record_fault)?;
+            rest = after;
+        }
+        Ok(())
+    }
+
+    async fn write_intents(&self, conn: &mut SqliteConnection) -> Result<(), Fault> {
+        if !self.closed.is_empty() {
+            let calls: Vec<String> = self.closed.iter().map(|call| hex(call.as_bytes())).collect();
+            sqlx::query(
+                "DELETE FROM open_intents
+                  WHERE call IN (SELECT unhex(value) FROM json_each(?1))",
+            )
+            .bind(serde_json::json!(calls).to_string())
+            .execute(&mut *conn)
+            .await?;
+        }
+        if !self.opened.is_empty() {
+            let calls: Vec<(String, u64)> =
+                self.opened.iter().map(|(call, seq)| (hex(call.as_bytes()), *seq)).collect();
+            sqlx::query(
+                "INSERT INTO open_intents (call, seq)
+                 SELECT unhex(value ->> 0), value ->> 1 FROM json_each(?1) WHERE true
+                 ON CONFLICT (call) DO NOTHING",
+            )
+            .bind(serde_json::json!(calls).to_string())
+            .execute(conn)
+            .await?;
+        }
+        Ok(())
+    }
+
+    async fn write_uses(&self, conn: &mut SqliteConnection) -> Result<(), Fault> {
+        if self.uses.is_empty() {
+            return Ok(());
+        }
+        let uses: Vec<(String, i64)> =
+            self.uses.iter().map(|(token, at)| (hex(token.as_bytes()), at.as_millis())).collect();
+        sqlx::query(
+            "INSERT INTO token_use (token, at)
+             SELECT t.id, u.value ->> 1
+               FROM json_each(?1) u JOIN tokens t ON t.id = unhex(u.value ->> 0) WHERE true
+             ON CONFLICT (token) DO UPDATE SET at = excluded.at",
+        )
+        .bind(serde_json::json!(uses).to_string())
+        .execute(conn)
+        .await?;
+        Ok(())
+    }
+}
+
+/// A number that is there already was written by someone else: this chain is no longer ours.
+fn record_fault(error: sqlx::Error) -> Abort {
+    let doubled = error.as_database_error().is_some_and(DatabaseError::is_unique_violation);
+    Abort { until_restart: doubled, ..Fault::Sql(error).into() }
+}
+
+fn number(seq: u64) -> Result<i64, Fault> {
+    i64::try_from(seq).map_err(Fault::damaged)
+}
+
+fn hex(bytes: &[u8]) -> String {
+    use std::fmt::Write as _;
+    bytes.iter().fold(String::with_capacity(2 * bytes.len()), |mut text, byte| {
+        // Writing to a String cannot fail.
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
+}
+
+const MOST_ROWS: usize = 256;
