@@ -1,6 +1,8 @@
 //! Checks on the project itself: which crate may depend on which, who may name what, and a few
 //! habits that are easy to forget. `cargo xtask tidy` prints what is wrong; the tests run it too.
+//! `cargo xtask bench` compares Narthex with a bare rmcp server.
 
+mod bench;
 mod directions;
 mod tidy;
 
@@ -8,9 +10,16 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    match std::env::args().nth(1).as_deref() {
+    let mut words = std::env::args().skip(1);
+    match words.next().as_deref() {
         Some("tidy") => report(&check(&root())),
-        _ => report(&["usage: cargo xtask tidy".to_owned()]),
+        Some("bench") => {
+            match bench::Options::parse(words).and_then(|options| bench::run(&root(), &options)) {
+                Ok(said) => print(&said),
+                Err(error) => report(&[format!("{error:#}")]),
+            }
+        }
+        _ => report(&["usage: cargo xtask tidy | bench [--pages N] [--rounds N] [--seconds N] [--connections N]".to_owned()]),
     }
 }
 
@@ -30,6 +39,14 @@ fn report(faults: &[String]) -> ExitCode {
         eprintln!("{fault}");
     }
     if faults.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+#[expect(clippy::print_stdout, reason = "this is a command")]
+fn print(lines: &[String]) -> ExitCode {
+    for line in lines {
+        println!("{line}");
+    }
+    ExitCode::SUCCESS
 }
 
 fn root() -> PathBuf {
