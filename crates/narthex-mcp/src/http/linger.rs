@@ -10,9 +10,12 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::Sleep;
 
+use super::first_head::FirstHead;
+
 #[derive(Debug)]
 pub(super) struct Lingering<S> {
     socket: S,
+    head: FirstHead,
     end: Option<End>,
 }
 
@@ -24,8 +27,8 @@ struct End {
 }
 
 impl<S> Lingering<S> {
-    pub(super) const fn new(socket: S) -> Self {
-        Self { socket, end: None }
+    pub(super) fn new(socket: S) -> Self {
+        Self { socket, head: FirstHead::default(), end: None }
     }
 }
 
@@ -57,7 +60,12 @@ impl<S: AsyncRead + Unpin> AsyncRead for Lingering<S> {
         cx: &mut Context<'_>,
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.socket).poll_read(cx, buffer)
+        let before = buffer.filled().len();
+        ready!(Pin::new(&mut self.socket).poll_read(cx, buffer))?;
+        if let Some(new) = buffer.filled_mut().get_mut(before..) {
+            self.head.watch(new);
+        }
+        Poll::Ready(Ok(()))
     }
 }
 

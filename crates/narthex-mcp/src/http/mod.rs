@@ -6,6 +6,7 @@ mod body;
 mod connection;
 mod early;
 mod endpoint;
+mod first_head;
 mod host;
 mod linger;
 mod negotiate;
