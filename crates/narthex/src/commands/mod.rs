@@ -15,6 +15,7 @@ pub mod serve;
 pub mod space;
 pub mod status;
 pub mod stdio;
+mod text_input;
 pub mod token;
 
 use narthex_server::owner::{Reply, Request};

@@ -1,9 +1,71 @@
 //! `narthex agent`.
 
+mod add;
+mod list;
+mod show;
+mod switch;
+
+use narthex_server::owner::AgentInfo;
+
 use crate::cli::AgentCommand;
-use crate::{Context, Exit, Failure};
+use crate::output::table::{self, Said, bad, good};
+use crate::{Context, Exit, Failure, output};
 
 /// Carries out `narthex agent …`.
-pub async fn run(_context: &Context, _command: &AgentCommand) -> Result<Exit, Failure> {
-    Err(Failure::new(Exit::Unavailable, "not part of this build"))
+pub async fn run(context: &Context, command: &AgentCommand) -> Result<Exit, Failure> {
+    match command {
+        AgentCommand::Add(args) => add::run(context, args).await,
+        AgentCommand::List => list::run(context).await,
+        AgentCommand::Show(args) => show::run(context, args).await,
+        AgentCommand::Disable(args) => switch::run(context, args, true).await,
+        AgentCommand::Enable(args) => switch::run(context, args, false).await,
+    }
+}
+
+/// Prints one agent.
+fn print(context: &Context, agent: &AgentInfo) -> Result<Exit, Failure> {
+    if context.is_json() {
+        output::json(agent)?;
+    } else {
+        output::text(facts(agent))?;
+    }
+    Ok(Exit::Done)
+}
+
+fn facts(agent: &AgentInfo) -> String {
+    table::facts([
+        ("agent", agent.slug.to_string().into()),
+        ("id", agent.id.to_string().into()),
+        ("name", agent.name.as_str().into()),
+        ("kind", agent.kind.as_str().into()),
+        ("model", agent.model.clone().unwrap_or_else(table::dash).into()),
+        ("space", space(agent)),
+        ("can", agent.grants.to_string().into()),
+        ("ceiling", ceiling(agent).into()),
+        ("state", state(agent)),
+        ("tokens", format!("{} live", agent.live_tokens).into()),
+        ("proposals", format!("{} open", agent.open_proposals).into()),
+        ("created", table::moment(agent.created).into()),
+    ])
+}
+
+fn state(agent: &AgentInfo) -> Said {
+    if agent.disabled { bad("disabled") } else { good("enabled") }
+}
+
+/// INVARIANT: an agent without a space is refused everywhere, and is shown so; the companion is
+/// the one that was let into all of them on purpose.
+fn space(agent: &AgentInfo) -> Said {
+    match (&agent.space, agent.kind) {
+        (Some(space), _) => space.to_string().into(),
+        (None, narthex_core::AgentKind::Companion) => "all".into(),
+        (None, narthex_core::AgentKind::External) => bad("none"),
+    }
+}
+
+fn ceiling(agent: &AgentInfo) -> String {
+    if agent.effective_ceiling == agent.ceiling {
+        return agent.ceiling.to_string();
+    }
+    format!("{} (in force: {})", agent.ceiling, agent.effective_ceiling)
 }

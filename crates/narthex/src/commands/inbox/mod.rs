@@ -1,9 +1,53 @@
 //! `narthex inbox`.
 
+mod approve;
+mod list;
+mod reject;
+mod show;
+
+use narthex_core::ProposalStatus;
+use narthex_server::owner::{Decided, ProposalInfo};
+
 use crate::cli::InboxCommand;
-use crate::{Context, Exit, Failure};
+use crate::output::table::{Said, bad, fair, good};
+use crate::{Context, Exit, Failure, output};
 
 /// Carries out `narthex inbox …`.
-pub async fn run(_context: &Context, _command: &InboxCommand) -> Result<Exit, Failure> {
-    Err(Failure::new(Exit::Unavailable, "not part of this build"))
+pub async fn run(context: &Context, command: &InboxCommand) -> Result<Exit, Failure> {
+    match command {
+        InboxCommand::List(args) => list::run(context, args).await,
+        InboxCommand::Show(args) => show::run(context, args).await,
+        InboxCommand::Approve(args) => approve::run(context, args).await,
+        InboxCommand::Reject(args) => reject::run(context, args).await,
+    }
+}
+
+/// Says what became of a proposal.
+fn print(context: &Context, decided: &Decided) -> Result<Exit, Failure> {
+    if context.is_json() {
+        output::json(decided)?;
+    } else {
+        let page = match (decided.page, decided.revision) {
+            (Some(page), Some(revision)) => format!(" Page {page} is at revision {revision} now."),
+            _ => String::new(),
+        };
+        output::text(format!("Proposal {} is {}.{page}", decided.id, decided.status))?;
+    }
+    // A conflict is no failure of the command, but nothing was applied either.
+    Ok(if decided.status == ProposalStatus::Conflict { Exit::Conflict } else { Exit::Done })
+}
+
+/// What it is about: the page's slug, or its id.
+fn subject(info: &ProposalInfo) -> String {
+    let named = info.slug.clone().or_else(|| info.page.map(|page| page.to_string()));
+    named.unwrap_or_else(|| info.entity_type.to_string())
+}
+
+fn status(status: ProposalStatus) -> Said {
+    match status {
+        ProposalStatus::Pending => fair("pending"),
+        ProposalStatus::Applied => good("applied"),
+        ProposalStatus::Rejected => bad("rejected"),
+        ProposalStatus::Conflict => bad("conflict"),
+    }
 }

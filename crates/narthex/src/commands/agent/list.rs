@@ -1,0 +1,43 @@
+//! `narthex agent list`.
+
+use narthex_server::owner::{Reply, Request};
+
+use super::{space, state};
+use crate::commands::{once, unexpected};
+use crate::output::table::{self, Column, Said};
+use crate::{Context, Exit, Failure, output};
+
+pub(super) async fn run(context: &Context) -> Result<Exit, Failure> {
+    let Reply::Agents(agents) = once(context, Request::AgentList).await? else {
+        return Err(unexpected());
+    };
+    if context.is_json() {
+        output::json(&agents)?;
+        return Ok(Exit::Done);
+    }
+    if agents.is_empty() {
+        output::text("No agents yet. Register one: narthex agent add <slug> --space <slug>")?;
+        return Ok(Exit::Done);
+    }
+    let rows = agents.iter().map(|agent| -> [Said; 6] {
+        [
+            agent.slug.to_string().into(),
+            space(agent),
+            agent.effective_ceiling.to_string().into(),
+            state(agent),
+            agent.open_proposals.to_string().into(),
+            agent.grants.to_string().into(),
+        ]
+    });
+    output::text(table::rows(&COLUMNS, rows))?;
+    Ok(Exit::Done)
+}
+
+const COLUMNS: [Column; 6] = [
+    Column::Whole("AGENT"),
+    Column::Whole("SPACE"),
+    Column::Whole("CEILING"),
+    Column::Whole("STATE"),
+    Column::Whole("OPEN"),
+    Column::Flows("CAN"),
+];

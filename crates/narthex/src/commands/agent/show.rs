@@ -1,0 +1,14 @@
+//! `narthex agent show`.
+
+use narthex_server::owner::{Reply, Request};
+
+use super::print;
+use crate::cli::AgentNameArgs;
+use crate::commands::{once, unexpected};
+use crate::{Context, Exit, Failure};
+
+pub(super) async fn run(context: &Context, args: &AgentNameArgs) -> Result<Exit, Failure> {
+    let request = Request::AgentShow { agent: args.agent.clone() };
+    let Reply::Agent(agent) = once(context, request).await? else { return Err(unexpected()) };
+    print(context, &agent)
+}
