@@ -62,7 +62,7 @@ fn entry(out: &mut String, name: &str, key: &Value) {
 
 fn example_key(out: &mut String, name: &str, key: &Value) {
     let value = default(key).unwrap_or_else(|| "\"…\"".to_owned());
-    let _ = write!(out, "{}# {name} = {value}\n", comment(&words(key)));
+    let _ = writeln!(out, "{}# {name} = {value}", comment(&words(key)));
 }
 
 fn properties(schema: &Value) -> impl Iterator<Item = (&String, &Value)> {

@@ -1,6 +1,6 @@
 //! Links between files, `[x](../other.md)`, made links between pages, `[[other|x]]`.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::path::{Component, Path, PathBuf};
 
 use narthex_core::PageSlug;
@@ -9,7 +9,7 @@ use narthex_core::PageSlug;
 ///
 /// Code, images, web addresses and links to anything else stay what they are, and so does a link
 /// whose label a `[[link]]` could not hold.
-pub fn rewrite(body: &str, file: &Path, slugs: &HashMap<PathBuf, PageSlug>) -> String {
+pub fn rewrite(body: &str, file: &Path, slugs: &BTreeMap<PathBuf, PageSlug>) -> String {
     let mut out = String::with_capacity(body.len());
     let mut fence: Option<&str> = None;
     for line in body.split_inclusive('\n') {
@@ -35,18 +35,19 @@ pub fn has_file_links(body: &str) -> bool {
     lower.contains("](") && (lower.contains(".md") || lower.contains(".markdown"))
 }
 
-fn rewrite_line(line: &str, file: &Path, slugs: &HashMap<PathBuf, PageSlug>, out: &mut String) {
+fn rewrite_line(line: &str, file: &Path, slugs: &BTreeMap<PathBuf, PageSlug>, out: &mut String) {
     let (mut rest, mut before, mut in_code) = (line, ' ', false);
     while let Some(c) = rest.chars().next() {
         let escaped = before == '\\';
         in_code ^= c == '`';
         let opens = c == '[' && !in_code && !escaped && before != '!' && before != '[';
-        if opens && let Some((link, after)) = link(rest) {
-            if let Some(made) = made(&link, file, slugs) {
-                out.push_str(&made);
-                (rest, before) = (after, ')');
-                continue;
-            }
+        if opens
+            && let Some((link, after)) = link(rest)
+            && let Some(made) = made(&link, file, slugs)
+        {
+            out.push_str(&made);
+            (rest, before) = (after, ')');
+            continue;
         }
         out.push(c);
         before = if escaped { ' ' } else { c };
@@ -79,7 +80,7 @@ fn link(text: &str) -> Option<(Link<'_>, &str)> {
 }
 
 /// The link between pages, if the target is a page and the label can be kept.
-fn made(link: &Link<'_>, file: &Path, slugs: &HashMap<PathBuf, PageSlug>) -> Option<String> {
+fn made(link: &Link<'_>, file: &Path, slugs: &BTreeMap<PathBuf, PageSlug>) -> Option<String> {
     let (path, part) = link.target.split_once('#').unwrap_or((link.target, ""));
     let slug = slugs.get(&resolve(file, &decoded(path)?)?)?;
     // A code span would hide the link from those who look for links in prose.
@@ -137,7 +138,7 @@ fn decoded(text: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::{has_file_links, rewrite};
-    use std::collections::HashMap;
+    use std::collections::BTreeMap;
     use std::path::{Path, PathBuf};
 
     #[test]
@@ -191,7 +192,7 @@ mod tests {
         assert!(has_file_links(&once) && !has_file_links("[x](https://example.org)"));
     }
 
-    fn files() -> HashMap<PathBuf, narthex_core::PageSlug> {
+    fn files() -> BTreeMap<PathBuf, narthex_core::PageSlug> {
         [
             ("index.md", "home"),
             ("guides/other.md", "guides/other"),

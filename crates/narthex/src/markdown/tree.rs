@@ -1,6 +1,6 @@
 //! A folder of markdown: which files become which pages, and which do not, and why.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -16,7 +16,7 @@ use super::{file, links, names};
 pub struct Tree {
     root: PathBuf,
     pages: Vec<Planned>,
-    slugs: HashMap<PathBuf, PageSlug>,
+    slugs: BTreeMap<PathBuf, PageSlug>,
     skipped: Vec<Skipped>,
 }
 

@@ -1,5 +1,7 @@
 //! `narthex inbox show`.
 
+use std::fmt::Write as _;
+
 use narthex_core::{ProposalStatus, Taint};
 use narthex_server::owner::{ProposalDetail, Reply, Request};
 
@@ -30,10 +32,12 @@ pub(crate) fn shown(detail: &ProposalDetail) -> String {
     out.push_str(&diff::coloured(&detail.diff));
     if matches!(detail.info.status, ProposalStatus::Pending) && !moved(detail) {
         let id = detail.info.id;
-        out.push_str(&format!(
+        // Writing to a String cannot fail.
+        let _ = write!(
+            out,
             "\n\nApply it:  narthex inbox approve {id}\n\
              Say no:    narthex inbox reject {id} --reason <why>"
-        ));
+        );
     }
     out
 }

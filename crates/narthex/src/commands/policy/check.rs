@@ -13,13 +13,12 @@ pub(super) fn run(context: &Context, args: &PolicyCheckArgs) -> Result<Exit, Fai
         return print(context, if args.schema { "schema" } else { "standard" }, text);
     }
     // A folder that was named must be there; the one of the settings may be missing.
-    let (folder, files) = match &args.folder {
-        Some(folder) => (folder.clone(), PolicyFiles::read(folder)?),
-        None => {
-            let folder = context.config.policy_folder(&context.data_dir);
-            let files = PolicyFiles::read_if_there(&folder)?;
-            (folder, files)
-        }
+    let folder =
+        args.folder.clone().unwrap_or_else(|| context.config.policy_folder(&context.data_dir));
+    let files = if args.folder.is_some() {
+        PolicyFiles::read(&folder)?
+    } else {
+        PolicyFiles::read_if_there(&folder)?
     };
     let engine = files.engine()?;
     let names: Vec<&str> = files.as_slice().iter().map(|(name, _)| name.as_str()).collect();
