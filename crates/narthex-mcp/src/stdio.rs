@@ -62,7 +62,6 @@ impl StdioServer {
         let in_flight = InFlight::default();
         let mut consent = Consent::Absent;
         loop {
-            let Ok(place) = Arc::clone(&places).acquire_owned().await else { break };
             let line = tokio::select! {
                 () = stop.cancelled() => break,
                 line = lines.next() => line?,
@@ -84,6 +83,9 @@ impl StdioServer {
                     consent = consent.and(Consent::parse(message.params.get(CONSENT_PARAM)));
                 }
             }
+            // Notifications never wait for a place, so that a call can be taken back while all
+            // places are taken.
+            let Ok(place) = Arc::clone(&places).acquire_owned().await else { break };
             let id = read.as_ref().ok().and_then(|message| message.id.clone());
             let answering = self.answer(read, consent, place, answers.clone());
             let task = tasks.spawn(answering);

@@ -109,7 +109,6 @@ async fn read<R: AsyncRead + Unpin>(
     let tasks = TaskTracker::new();
     let in_flight = InFlight::default();
     loop {
-        let Ok(place) = Arc::clone(&places).acquire_owned().await else { break };
         let line = tokio::select! {
             () = stop.cancelled() => break,
             line = lines.next() => line?,
@@ -133,6 +132,7 @@ async fn read<R: AsyncRead + Unpin>(
                 continue;
             }
         }
+        let Ok(place) = Arc::clone(&places).acquire_owned().await else { break };
         // What comes after the handshake needs what the handshake agreed on.
         let handshake = message.method == "initialize";
         let id = message.id.clone();

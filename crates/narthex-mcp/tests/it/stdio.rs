@@ -179,7 +179,7 @@ async fn slow_calls_do_not_hold_up_others_and_finish_after_the_input_ends() {
 
 #[tokio::test]
 async fn a_call_can_be_taken_back() {
-    let house = House::new();
+    let house = House::new().edge(|edge| edge.stdio_calls = 1);
     let (mut client, serving) = start(&house, 1);
     client.say(&call(1, "slow", &json!({"millis": 10_000}))).await;
     while house.ran() == 0 {
