@@ -45,7 +45,6 @@ use crate::output::{Colour, Output};
     name = "narthex",
     version,
     max_term_width = 100,
-    propagate_version = true,
     disable_help_subcommand = true,
     after_help = EXAMPLES
 )]

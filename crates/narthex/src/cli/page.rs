@@ -62,7 +62,8 @@ pub struct TextArgs {
 #[command(after_help = "\
 Examples:
   narthex page add --space research --title \"Set-up\" --body \"See [[home]].\"
-  narthex page add --space research --title \"Set-up\" --slug guides/set-up --tag how-to --file set-up.md
+  narthex page add --space research --title \"Set-up\" --slug guides/set-up --file set-up.md
+  narthex page add --space research --title \"Set-up\" --tag how-to --tag public --file set-up.md
   echo \"See [[home]].\" | narthex page add --space research --title \"Set-up\"")]
 pub struct PageAddArgs {
     /// The space it goes into

@@ -29,13 +29,25 @@ fn cli_reference() -> String {
 fn describe(out: &mut String, command: &mut clap::Command, depth: usize) {
     let name = command.get_bin_name().unwrap_or(command.get_name()).to_owned();
     let marks = "#".repeat(depth.min(4));
-    let help = command.render_long_help().to_string();
-    let help: Vec<&str> = help.trim_end().lines().map(str::trim_end).collect();
+    let help = shown(&command.render_long_help().to_string(), depth == 2);
     // Writing to a String cannot fail.
-    let _ = write!(out, "{marks} `{name}`\n\n```text\n{}\n```\n\n", help.join("\n"));
+    let _ = write!(out, "{marks} `{name}`\n\n```text\n{help}\n```\n\n");
     for inner in command.get_subcommands_mut().filter(|inner| !inner.is_hide_set()) {
         describe(out, inner, depth + 1);
     }
+}
+
+/// A help as the reference shows it: the global options stand with `narthex` itself only.
+pub fn shown(help: &str, globals: bool) -> String {
+    let (mut lines, mut left_out) = (Vec::new(), false);
+    for line in help.trim_end().lines().map(str::trim_end) {
+        let heading = line.ends_with(':') && !line.starts_with(' ');
+        left_out = if heading { line == "Global options:" && !globals } else { left_out };
+        if !left_out {
+            lines.push(line);
+        }
+    }
+    lines.join("\n")
 }
 
 const HEAD: &str = "\

@@ -33,10 +33,11 @@ pub(super) fn position(text: &str, offset: usize) -> (usize, usize) {
     (line, column)
 }
 
-/// Held inside the text, on character boundaries, or miette draws nothing.
+/// Held inside the text, on character boundaries and on a line, or miette draws nothing.
 fn within(text: &str, span: Range<usize>) -> Range<usize> {
+    let last = text.trim_end().len();
     let down = |mut at: usize| {
-        at = at.min(text.len());
+        at = at.min(last);
         while !text.is_char_boundary(at) {
             at -= 1;
         }

@@ -110,7 +110,7 @@ where
     }
     for (n, column) in columns.iter().enumerate() {
         let Some(formed) = table.column_mut(n) else { continue };
-        formed.set_padding((0, 2));
+        formed.set_padding((0, 1));
         if matches!(column, Column::Whole(_)) {
             formed.set_constraint(ColumnConstraint::ContentWidth);
         }

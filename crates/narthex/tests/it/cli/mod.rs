@@ -1,0 +1,4 @@
+//! The command line itself.
+
+mod exits;
+mod help;

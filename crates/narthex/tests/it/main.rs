@@ -1,0 +1,7 @@
+//! The program from outside: one binary, a module per behaviour, laid out like the command tree.
+
+mod cli;
+mod config;
+mod import;
+mod reference;
+mod support;
