@@ -3,10 +3,12 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use narthex_core::{PageId, RevisionId, SpaceId};
+
 use super::Backend;
-use super::house::{House, draft, new_page, record, refusal, space};
+use super::house::{House, at, draft, new_page, record, refusal, space};
 use super::ledger::verify;
-use crate::{Effect, Refused, UnitOfWork};
+use crate::{Effect, ImportedPage, Refused, UnitOfWork, fresh_uuid};
 
 pub async fn a_refused_unit_leaves_nothing_and_no_gap(backend: &dyn Backend) {
     let house = House::open(backend).await;
@@ -36,19 +38,38 @@ pub async fn a_refused_unit_leaves_nothing_and_no_gap(backend: &dyn Backend) {
 
 pub async fn one_refusal_does_not_touch_its_neighbours(backend: &dyn Backend) {
     let house = House::open(backend).await;
+    let taken = house.write(house.b, "taken", "Taken", "").await;
     let mut waiting = Vec::new();
     for n in 0..60 {
         let store = Arc::clone(&house.store);
-        // Every third one takes a slug that is taken.
-        let name = if n % 3 == 0 { "a".to_owned() } else { format!("space-{n}") };
-        let unit = UnitOfWork::effect(Effect::AddSpace(space(&name)), record(&name));
+        // Every third one runs into a fault when half of it is done.
+        let effect = if n % 3 == 0 {
+            half_good(house.a, n, taken)
+        } else {
+            Effect::AddSpace(space(&format!("space-{n}")))
+        };
+        let unit = UnitOfWork::effect(effect, record("together"));
         waiting.push(async move { (n, store.commit(unit).await) });
     }
     for (n, result) in join(waiting).await {
         assert_eq!(result.is_err(), n % 3 == 0, "{n}: {result:?}");
     }
     assert_eq!(house.store.spaces().await.unwrap().len(), 2 + 40);
+    assert_eq!(house.store.page_count(house.a).await.unwrap(), 0);
+    assert!(house.found(house.a, "half").await.is_empty());
     verify(&*house.store, backend).await;
+}
+
+/// An import whose first page is good and whose second has an id that is taken.
+fn half_good(space: SpaceId, n: u32, taken: PageId) -> Effect {
+    let page = |slug: String, page: PageId| ImportedPage {
+        page,
+        revision: RevisionId::from_uuid(fresh_uuid()),
+        draft: draft(&slug, "Half", "half of it"),
+    };
+    let fresh = PageId::from_uuid(fresh_uuid());
+    let pages = vec![page(format!("good-{n}"), fresh), page(format!("bad-{n}"), taken)];
+    Effect::ImportPages { space, pages, at: at(1) }
 }
 
 pub async fn receipts_name_the_records(backend: &dyn Backend) {
