@@ -10,7 +10,6 @@ Examples:
   narthex agent add claude --space research
   narthex agent list")]
 pub enum AgentCommand {
-    /// Register an agent
     Add(AgentAddArgs),
     /// List all agents
     #[command(after_help = "\
@@ -35,7 +34,7 @@ Examples:
     Enable(AgentNameArgs),
 }
 
-/// Registers an agent.
+/// Register an agent
 ///
 /// It may read and suggest within its one space, up to tier T1, unless more or less is said.
 /// Nothing that can be given means apply: what an agent suggests waits in your inbox.

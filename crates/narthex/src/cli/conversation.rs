@@ -11,7 +11,6 @@ Examples:
   narthex conversation add --title \"Planning\" --file planning.md
   narthex conversation list")]
 pub enum ConversationCommand {
-    /// Keep a conversation
     Add(ConversationAddArgs),
     /// List conversations, newest first
     List(ConversationListArgs),
@@ -19,7 +18,7 @@ pub enum ConversationCommand {
     Show(ConversationShowArgs),
 }
 
-/// Keeps a conversation.
+/// Keep a conversation
 ///
 /// The text comes from --body, from --file, or from standard input.
 #[derive(Debug, Clone, Args)]

@@ -12,7 +12,6 @@ Examples:
   narthex ledger verify
   narthex ledger export --to ledger.jsonl")]
 pub enum LedgerCommand {
-    /// Show the newest records
     Tail(LedgerTailArgs),
     /// Prove that nothing was changed, cut or reordered
     ///
@@ -27,7 +26,7 @@ Examples:
     Export(LedgerExportArgs),
 }
 
-/// Shows the newest records.
+/// Show the newest records
 ///
 /// With `--output json` an array; with `--follow` as well, one line a record.
 #[derive(Debug, Clone, Args)]

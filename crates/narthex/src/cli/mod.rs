@@ -105,13 +105,9 @@ pub struct Globals {
 /// What to do.
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// Make a house in the data directory
     Init(InitArgs),
-    /// Open the door: serve agents over HTTP
     Serve(ServeArgs),
-    /// Serve one agent, or your own companion, on standard input and output
     Stdio(StdioArgs),
-    /// Bridge a client that only speaks stdio to a remote Narthex
     Proxy(ProxyArgs),
     /// Spaces: the units of isolation
     #[command(subcommand)]

@@ -12,9 +12,7 @@ Examples:
   narthex page list --space research
   narthex page show home --space research")]
 pub enum PageCommand {
-    /// Make a page
     Add(PageAddArgs),
-    /// Change a page; without options, in your editor
     Edit(PageEditArgs),
     /// Show a page with its links
     #[command(after_help = "\
@@ -24,9 +22,7 @@ Examples:
     Show(PageNameArgs),
     /// List the pages of a space
     List(PageListArgs),
-    /// Import a folder of markdown
     Import(PageImportArgs),
-    /// Export a space as a folder of markdown
     Export(PageExportArgs),
     /// List a page's revisions and who they came from
     #[command(after_help = "\
@@ -55,7 +51,7 @@ pub struct TextArgs {
     pub file: Option<PathBuf>,
 }
 
-/// Makes a page.
+/// Make a page
 ///
 /// The text comes from --body, from --file, or from standard input.
 #[derive(Debug, Clone, Args)]
@@ -87,7 +83,7 @@ pub struct PageAddArgs {
     pub text: TextArgs,
 }
 
-/// Changes a page.
+/// Change a page; without options, in your editor
 ///
 /// What is not given stays as it is. With nothing given, on a terminal, opens $VISUAL or $EDITOR
 /// on the page; with nothing given and no terminal, the text comes from standard input.
@@ -161,7 +157,7 @@ pub struct PageListArgs {
     pub limit: Option<u32>,
 }
 
-/// Imports a folder of markdown.
+/// Import a folder of markdown
 ///
 /// Every .md and .markdown file becomes a page. Folders become slug paths; index.md or README.md
 /// stands for its folder, and for 'home' at the top. Front matter (YAML between '---', TOML
@@ -189,7 +185,7 @@ pub struct PageImportArgs {
     pub dry_run: bool,
 }
 
-/// Exports a space as a folder of markdown.
+/// Export a space as a folder of markdown
 ///
 /// One file a page, with front matter, so that importing the folder again changes nothing.
 #[derive(Debug, Clone, Args)]

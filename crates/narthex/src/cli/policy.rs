@@ -12,13 +12,12 @@ Examples:
   narthex policy check
   narthex policy explain --agent claude --tool propose_change")]
 pub enum PolicyCommand {
-    /// Check your policy files against the schema
     Check(PolicyCheckArgs),
     /// Say which policy allows or denies an agent a tool
     Explain(PolicyExplainArgs),
 }
 
-/// Checks policy files.
+/// Check your policy files against the schema
 ///
 /// Reads every .cedar file of the folder beside the standard policy, and shows the place of the
 /// first thing that is wrong.

@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 
 use clap::{ArgGroup, Args};
 
-/// Makes a house.
+/// Make a house in the data directory
 ///
 /// Makes the data directory with its keys, an empty database and a narthex.toml in which every
 /// key is written down with its default. What is there already stays as it is.
@@ -15,7 +15,7 @@ Examples:
   narthex init --data-dir ./house")]
 pub struct InitArgs {}
 
-/// Opens the door.
+/// Open the door: serve agents over HTTP
 ///
 /// Serves agents over MCP until it is told to stop (SIGTERM or Ctrl-C), then finishes the calls
 /// under way. With `--output json`, one JSON line on standard output says when it is ready; logs
@@ -36,7 +36,7 @@ pub struct ServeArgs {
     pub listen: Option<SocketAddr>,
 }
 
-/// Serves on standard input and output.
+/// Serve one agent, or your own companion, on standard input and output
 ///
 /// With `--agent`, exactly what that agent sees over HTTP. With `--companion`, the four tools for
 /// your own local assistant, across all spaces (or one, with `--space`): it may read
@@ -65,7 +65,7 @@ pub struct StdioArgs {
     pub space: Option<String>,
 }
 
-/// Bridges stdio to HTTP.
+/// Bridge a client that only speaks stdio to a remote Narthex
 ///
 /// Forwards what a client says on standard input to a remote Narthex, and its answers back. The
 /// token comes from the environment, so that it is in no process list.
