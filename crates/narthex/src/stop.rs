@@ -6,7 +6,7 @@ use tokio_util::sync::CancellationToken;
 use crate::{Exit, Failure};
 
 /// A token that is cancelled by the first signal; a second one ends the process at once.
-pub fn on_signal() -> Result<CancellationToken, Failure> {
+pub(crate) fn on_signal() -> Result<CancellationToken, Failure> {
     let unheard = |error: std::io::Error| {
         Failure::new(Exit::Failed, format!("signals cannot be heard: {error}"))
     };

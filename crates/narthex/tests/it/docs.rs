@@ -112,7 +112,12 @@ fn blocks(document: &Path, language: &str) -> anyhow::Result<Vec<String>> {
 }
 
 fn documents() -> anyhow::Result<Vec<PathBuf>> {
-    let mut documents = vec![root().join("README.md"), root().join("ARCHITECTURE.md"), root().join("CONTRIBUTING.md"), root().join("SECURITY.md")];
+    let mut documents = vec![
+        root().join("README.md"),
+        root().join("ARCHITECTURE.md"),
+        root().join("CONTRIBUTING.md"),
+        root().join("SECURITY.md"),
+    ];
     for folder in ["docs", "docs/adr"] {
         for entry in std::fs::read_dir(root().join(folder))? {
             let path = entry?.path();

@@ -2,6 +2,8 @@
 
 mod cli;
 mod config;
+mod docs;
 mod import;
 mod reference;
 mod support;
+mod torture;

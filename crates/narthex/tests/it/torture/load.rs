@@ -22,6 +22,12 @@ pub(super) struct Acknowledged {
     pub(super) observed: usize,
 }
 
+impl Acknowledged {
+    pub(super) fn total(&self) -> usize {
+        self.proposed.len() + self.decided.len() + self.observed
+    }
+}
+
 impl fmt::Display for Acknowledged {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { proposed, decided, observed } = self;
@@ -85,7 +91,11 @@ impl Load {
     async fn decide(self) {
         let Ok(Some(mut owner)) = OwnerClient::connect(&self.dir).await else { return };
         for n in 0_usize.. {
-            let list = Request::InboxList { space: None, statuses: vec![ProposalStatus::Pending], limit: 5 };
+            let list = Request::InboxList {
+                space: None,
+                statuses: vec![ProposalStatus::Pending],
+                limit: 5,
+            };
             let Ok(Reply::Proposals(waiting)) = owner.ask(&list).await else { return };
             for proposal in waiting {
                 let name = proposal.id.to_string();
