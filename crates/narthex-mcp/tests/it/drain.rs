@@ -1,5 +1,6 @@
 //! Stopping: what is under way finishes, nothing new begins, and there is an end to waiting.
 
+use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use serde_json::json;
@@ -44,11 +45,13 @@ async fn a_stream_under_way_is_finished_too() {
     stream.write_all(&slow(600).without("connection").bytes()).await.expect("sent");
     let head = read_head(&mut stream).await;
     house.stop.cancel();
+    // The door is closed only when the last answer is out.
+    house.serving.await.expect("joined").expect("a clean end");
+    assert_eq!(house.house.trivial.finished.load(Ordering::SeqCst), 1);
     let mut rest = head.into_bytes();
     stream.read_to_end(&mut rest).await.expect("a whole answer");
     let body = answers(&rest).remove(0).body;
     assert!(String::from_utf8_lossy(&body).contains("slept"));
-    house.serving.await.expect("joined").expect("a clean end");
 }
 
 #[tokio::test]

@@ -116,18 +116,19 @@ async fn large_bodies_share_one_memory_and_small_ones_do_not_wait_for_it() {
 
 #[tokio::test]
 async fn over_the_cap_connections_wait_and_are_then_served() {
-    let house = House::new()
-        .edge(|edge| {
-            edge.connections = 2;
-            edge.header_deadline = Duration::from_millis(500);
-        })
-        .open()
-        .await;
-    let mut idle = Vec::new();
-    for _ in 0..5 {
-        idle.push(TcpStream::connect(house.addr).await.expect("a connection"));
-    }
-    assert_eq!(call().send(house.addr).await.status, 200);
+    let house = House::new().edge(|edge| edge.connections = 2).open().await;
+    let idle = [
+        TcpStream::connect(house.addr).await.expect("a connection"),
+        TcpStream::connect(house.addr).await.expect("a connection"),
+    ];
+    let addr = house.addr;
+    let mut waiting = tokio::task::JoinSet::new();
+    waiting.spawn(async move { call().send(addr).await });
+    let early = tokio::time::timeout(Duration::from_millis(500), waiting.join_next()).await;
+    assert!(early.is_err(), "no place, no answer");
+    drop(idle);
+    let answer = waiting.join_next().await.expect("a task").expect("an answer");
+    assert_eq!(answer.status, 200);
 }
 
 #[tokio::test]
