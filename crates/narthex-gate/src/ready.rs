@@ -103,6 +103,9 @@ impl ReadyTool {
         for path in self.spec.ignored_arguments {
             take_out(map, path);
         }
+        if let Some(message) = unknown_arguments(&self.spec, map) {
+            return Err(message);
+        }
         let mut faults: Vec<String> =
             self.schema.iter_errors(arguments).take(MAX_FAULTS).map(|fault| said(&fault)).collect();
         if faults.is_empty() {
@@ -111,6 +114,28 @@ impl ReadyTool {
         faults.dedup();
         Err(format!("{} (see the input schema of {:?})", faults.join("; "), self.spec.name))
     }
+}
+
+/// Names what the tool does not take. The schema says so too, but where a tool takes nothing at
+/// all it says it without the name.
+fn unknown_arguments(spec: &ToolSpec, map: &serde_json::Map<String, Value>) -> Option<String> {
+    if spec.input_schema.get("additionalProperties") != Some(&Value::Bool(false))
+        || spec.input_schema.get("patternProperties").is_some()
+    {
+        return None;
+    }
+    let known = spec.input_schema.get("properties").and_then(Value::as_object);
+    let is_known = |name: &str| known.is_some_and(|known| known.contains_key(name));
+    let unknown: Vec<String> = map
+        .keys()
+        .filter(|name| !is_known(name))
+        .take(MAX_FAULTS)
+        .map(|name| format!("{:?}", name.chars().take(MAX_NAME_CHARS).collect::<String>()))
+        .collect();
+    (!unknown.is_empty()).then(|| {
+        let names = unknown.join(", ");
+        format!("unknown argument: {names} (see the input schema of {:?})", spec.name)
+    })
 }
 
 /// Removes `name`, or `outer/name` inside an object argument.
@@ -135,3 +160,4 @@ fn said(fault: &jsonschema::ValidationError<'_>) -> String {
 
 const MAX_FAULTS: usize = 5;
 const MAX_FAULT_CHARS: usize = 300;
+const MAX_NAME_CHARS: usize = 64;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use moka::sync::Cache;
 use narthex_core::{Agent, Timestamp, TokenId};
-use narthex_store::{Clock, Store, TokenRecord};
+use narthex_store::{Clock, Guard, Store, TokenRecord};
 use subtle::ConstantTimeEq;
 
 use super::{BearerForm, SecretKey, Verified, Verifier, VerifyError, parse_bearer};
@@ -104,5 +104,9 @@ impl Verifier for TokenVerifier {
 
     async fn still_good(&self, token: TokenId) -> bool {
         matches!(self.known(token).await, Ok(Some(known)) if known.is_live(self.clock.now()))
+    }
+
+    fn guard(&self, token: TokenId, now: Timestamp) -> Option<Guard> {
+        Some(Guard::TokenLive { token, now })
     }
 }

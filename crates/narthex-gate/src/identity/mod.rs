@@ -8,7 +8,8 @@ use std::net::IpAddr;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use narthex_core::{Agent, TokenId};
+use narthex_core::{Agent, Timestamp, TokenId};
+use narthex_store::Guard;
 
 pub use cache::TokenVerifier;
 pub use token::{IssuedToken, SecretKey, issue_token, owner_token_in_clear};
@@ -89,4 +90,11 @@ pub trait Verifier: Debug + Send + Sync {
 
     /// Whether a credential that was good is still good, without waiting.
     async fn still_good(&self, token: TokenId) -> bool;
+
+    /// What must still hold of a credential when the writer gets to a change it asked for, where
+    /// the store can tell. A kind of credential that the store knows nothing of has no such guard.
+    fn guard(&self, token: TokenId, now: Timestamp) -> Option<Guard> {
+        let _ = (token, now);
+        None
+    }
 }

@@ -1,7 +1,9 @@
 //! Stages five to seven: record the intent, act, record the outcome.
 
+use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
+use futures::FutureExt as _;
 use narthex_core::{EffectSite, Outcome, Reason, Subject};
 use narthex_store::{Guard, Receipt, UnitOfWork};
 use serde_json::Value;
@@ -85,7 +87,7 @@ impl Inner {
         context: CallContext,
         arguments: Value,
     ) -> Result<ToolOutput, CallError> {
-        let guards = guards(&context);
+        let guards = self.guards(&context);
         let intent = Intent::new(trace.call, trace.tool.clone(), context);
         let staged = match self.in_time(surface.stage(&intent, arguments)).await {
             Ok(staged) => staged,
@@ -112,7 +114,7 @@ impl Inner {
         hung_up: &CancellationToken,
     ) -> Result<ToolOutput, CallError> {
         let unit = UnitOfWork {
-            guards: guards(&context),
+            guards: self.guards(&context),
             effect: None,
             records: vec![trace.intent(Subject::default())],
         };
@@ -142,12 +144,23 @@ impl Inner {
         &self,
         acting: impl Future<Output = Result<T, ToolError>>,
     ) -> Result<T, ToolError> {
+        // A tool that panics is a tool that failed: it leaves its record like any other.
+        let acting = AssertUnwindSafe(acting).catch_unwind();
         match tokio::time::timeout(self.config.call_deadline, acting).await {
-            Ok(done) => done,
+            Ok(Ok(done)) => done,
+            Ok(Err(_)) => Err(ToolError::Internal("the tool panicked".to_owned())),
             Err(_) => {
                 Err(ToolError::caller(Reason::DeadlineExceeded, Reason::DeadlineExceeded.message()))
             }
         }
+    }
+
+    /// What must still hold when the writer gets to it.
+    fn guards(&self, context: &CallContext) -> Vec<Guard> {
+        let agent = Guard::AgentActive(context.principal.agent.id);
+        let token = context.principal.token;
+        let token = token.and_then(|token| self.verifier.guard(token, context.now));
+        std::iter::once(agent).chain(token).collect()
     }
 
     async fn append(&self, record: narthex_core::RecordDraft) -> Result<Receipt, CallError> {
@@ -158,13 +171,6 @@ impl Inner {
             })?;
         committed.receipts.first().copied().ok_or(CallError::Internal)
     }
-}
-
-/// What must still hold when the writer gets to it.
-fn guards(context: &CallContext) -> Vec<Guard> {
-    let agent = Guard::AgentActive(context.principal.agent.id);
-    let token = context.principal.token.map(|token| Guard::TokenLive { token, now: context.now });
-    std::iter::once(agent).chain(token).collect()
 }
 
 /// An answer that cannot be looked at before its record is durable.

@@ -64,6 +64,8 @@ impl Gate {
         };
         let agent = self.current_agent(id).await?;
         if agent.disabled {
+            let actor = Actor::from(agent.as_ref());
+            self.tally(&actor, Some(agent.id), Reason::AgentDisabled, Transport::Stdio).await;
             return Err(Refusal::because(Reason::AgentDisabled));
         }
         self.within_rate(&agent, Transport::Stdio).await?;
