@@ -48,11 +48,7 @@ impl LineClient {
 
     /// Makes a request and waits for its answer.
     pub async fn request(&mut self, method: &str, mut params: Value) -> anyhow::Result<Answer> {
-        if self.era == Era::Modern && method != "initialize" {
-            let meta = &mut params["_meta"];
-            meta["io.modelcontextprotocol/protocolVersion"] = self.era.version().into();
-            meta["io.modelcontextprotocol/clientCapabilities"] = json!({});
-        }
+        self.era.stamp(&mut params);
         let id = self.next;
         self.next += 1;
         let message = json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params});

@@ -1,3 +1,17 @@
 //! The house as its callers meet it, in one binary: a module for each behaviour.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    reason = "tests"
+)]
+
+mod authorization;
+mod companion;
+mod gate;
+mod identity;
+mod isolation;
+mod model;
 mod slice;

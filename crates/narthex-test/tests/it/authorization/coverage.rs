@@ -1,0 +1,91 @@
+//! Nothing is added without its row: a tool, a route, an action or a reason that is in no table
+//! fails here.
+
+use std::collections::BTreeSet;
+
+use narthex_core::{PolicyAction, Reason};
+use narthex_test::{Persona, TestHouse};
+
+use super::{methods, routes, tools};
+
+#[tokio::test]
+async fn every_tool_of_every_surface_has_its_rows() -> anyhow::Result<()> {
+    let house = TestHouse::start().await?;
+    let names = |surface: &narthex_gate::ReadySurface| -> BTreeSet<String> {
+        surface.surface().tools().iter().map(|tool| tool.name.clone()).collect()
+    };
+    let rows: BTreeSet<String> = tools::table()
+        .iter()
+        .filter(|row| row.action.is_some())
+        .map(|row| row.tool.to_owned())
+        .collect();
+    assert_eq!(names(house.house().workspace()), rows, "the workspace");
+    let companion: BTreeSet<String> =
+        crate::companion::TOOLS.iter().map(|(tool, _)| (*tool).to_owned()).collect();
+    assert_eq!(names(house.house().companion()), companion, "the companion");
+    Ok(())
+}
+
+#[test]
+fn every_action_policy_knows_is_asked_about() {
+    let asked: BTreeSet<_> = tools::table().iter().filter_map(|row| row.action).collect();
+    assert_eq!(asked, PolicyAction::ALL.into_iter().collect());
+}
+
+#[test]
+fn every_route_has_its_row_and_every_row_its_route() {
+    let rows: BTreeSet<_> = routes::TABLE.iter().map(|(path, _)| *path).collect();
+    assert_eq!(rows, narthex_server::ROUTES.iter().copied().collect());
+    for (path, row) in routes::TABLE {
+        let methods: BTreeSet<_> = row.iter().map(|(method, _, _)| *method).collect();
+        assert_eq!(methods, routes::METHODS.iter().copied().collect(), "{path}");
+    }
+}
+
+#[test]
+fn every_method_has_one_row() {
+    let rows: Vec<_> = methods::table().iter().map(|row| row.method).collect();
+    let once: BTreeSet<_> = rows.iter().collect();
+    assert_eq!(once.len(), rows.len());
+}
+
+/// Reasons that need more than a persona to come about, and the module whose rows they are.
+const ELSEWHERE: &[(Reason, &str)] = &[
+    (Reason::OwnerAction, include_str!("../gate/proposals.rs")),
+    (Reason::RateLimited, include_str!("../identity/limits.rs")),
+    (Reason::AgentDisabled, include_str!("../companion.rs")),
+    (Reason::PolicyError, include_str!("../isolation/policy.rs")),
+    (Reason::OverMode, include_str!("../gate/ceilings.rs")),
+    (Reason::ApprovalNeeded, include_str!("../gate/rig.rs")),
+    (Reason::InvalidRequest, include_str!("../identity/bearer.rs")),
+    (Reason::Conflict, include_str!("../isolation/moved.rs")),
+    (Reason::LimitReached, include_str!("../gate/proposals.rs")),
+    (Reason::Unavailable, include_str!("../gate/durable.rs")),
+    (Reason::DeadlineExceeded, include_str!("../gate/rig.rs")),
+    (Reason::Internal, include_str!("../gate/rig.rs")),
+    (Reason::Interrupted, include_str!("../gate/rig.rs")),
+];
+
+/// Reasons that have their place in the types and cannot come about yet. When one can, it moves.
+const NOT_YET: &[Reason] =
+    &[Reason::Tainted, Reason::EgressWhileTainted, Reason::OverBudget, Reason::Stopped];
+
+#[test]
+fn every_reason_that_can_come_about_is_in_a_table() {
+    let mut shown: Vec<Reason> = Vec::new();
+    for persona in Persona::ALL {
+        for row in tools::table() {
+            shown.extend(row.cell(persona).leaves.iter().map(|left| left.2));
+        }
+    }
+    shown.push(Reason::UnknownMethod);
+    for (reason, module) in ELSEWHERE {
+        let named = format!("Reason::{reason:?}");
+        assert!(module.contains(&named), "{named} is not shown where it should be");
+        shown.push(*reason);
+    }
+    for reason in Reason::ALL {
+        let known = shown.contains(reason);
+        assert_ne!(known, NOT_YET.contains(reason), "{reason:?} is in no table, or in two lists");
+    }
+}

@@ -1,0 +1,7 @@
+//! Who may do what, and what it leaves in the ledger: the one table, and what must be in it.
+
+mod cells;
+mod coverage;
+mod methods;
+mod routes;
+mod tools;
