@@ -1,7 +1,6 @@
 //! Logs: to standard error, never to standard output.
 
-use std::io::IsTerminal as _;
-
+use anstream::{AutoStream, ColorChoice};
 use tracing_subscriber::EnvFilter;
 use tracing_subscriber::fmt;
 
@@ -21,7 +20,7 @@ pub fn start(ready: &Ready) {
     let filter = env::variable("RUST_LOG")
         .and_then(|said| EnvFilter::try_new(said).ok())
         .unwrap_or_else(|| EnvFilter::new(level));
-    let colours = std::io::stderr().is_terminal() && env::variable("NO_COLOR").is_none();
+    let colours = AutoStream::choice(&std::io::stderr()) != ColorChoice::Never;
     let lines = fmt().with_env_filter(filter).with_writer(std::io::stderr).with_ansi(colours);
     // A second start would be a mistake of ours and is no reason to end.
     let _ = match log.format {

@@ -32,7 +32,8 @@ pub fn rewrite(body: &str, file: &Path, slugs: &BTreeMap<PathBuf, PageSlug>) -> 
 /// Whether there is a link that reading the file again could rewrite.
 pub fn has_file_links(body: &str) -> bool {
     let lower = body.to_ascii_lowercase();
-    lower.contains("](") && (lower.contains(".md") || lower.contains(".markdown"))
+    // '%' may spell a dot.
+    lower.contains("](") && [".md", ".markdown", "%"].iter().any(|mark| lower.contains(mark))
 }
 
 fn rewrite_line(line: &str, file: &Path, slugs: &BTreeMap<PathBuf, PageSlug>, out: &mut String) {
@@ -177,7 +178,9 @@ mod tests {
             ("[x](#part)", "[x](#part)"),
             ("[x](other.md", "[x](other.md"),
             ("[x] (other.md)", "[x] (other.md)"),
+            ("[x](other%2Emd)", "[[guides/other|x]]"),
             ("[x](other%2.md)", "[x](other%2.md)"),
+            ("[x](other%ff.md)", "[x](other%ff.md)"),
             ("[x](other.md) `c", "[[guides/other|x]] `c"),
             ("[x]: other.md", "[x]: other.md"),
         ] {
@@ -189,7 +192,14 @@ mod tests {
     fn rewriting_twice_changes_nothing_more() {
         let once = rewrite("[x](other.md) [y](z.md)", Path::new("guides/page.md"), &files());
         assert_eq!(rewrite(&once, Path::new("guides/page.md"), &files()), once);
-        assert!(has_file_links(&once) && !has_file_links("[x](https://example.org)"));
+        for (body, has) in [
+            (once.as_str(), true),
+            ("[x](a%2Emd)", true),
+            ("[x](https://example.org)", false),
+            ("a.md [[b]]", false),
+        ] {
+            assert_eq!(has_file_links(body), has, "{body}");
+        }
     }
 
     fn files() -> BTreeMap<PathBuf, narthex_core::PageSlug> {

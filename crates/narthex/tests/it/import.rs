@@ -1,5 +1,7 @@
 //! `page import` and `page export`, on folders as they are.
 
+#![allow(clippy::expect_used, clippy::indexing_slicing, reason = "tests")]
+
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::Path;

@@ -4,6 +4,7 @@ mod cli;
 mod config;
 mod docs;
 mod import;
+mod ledger;
 mod reference;
 mod support;
 mod torture;

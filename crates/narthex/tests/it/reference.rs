@@ -1,5 +1,7 @@
 //! The generated references are the committed ones. `UPDATE=1` writes them anew.
 
+#![allow(clippy::expect_used, reason = "tests")]
+
 use std::path::{Path, PathBuf};
 
 use crate::support::{narthex, stdout};

@@ -1,5 +1,7 @@
 //! Runs the program as a person or a script would.
 
+#![allow(clippy::expect_used, reason = "tests")]
+
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 

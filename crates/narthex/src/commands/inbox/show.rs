@@ -86,3 +86,63 @@ fn moved(detail: &ProposalDetail) -> bool {
     open && detail.info.base_revision.is_some()
         && detail.info.base_revision != detail.current_revision
 }
+
+#[cfg(test)]
+mod tests {
+    use super::shown;
+    use narthex_server::owner::ProposalDetail;
+    use serde_json::json;
+
+    #[test]
+    fn facts_and_diff_are_shown_and_nothing_in_them_steers_the_terminal() {
+        let text = plain(&shown(&detail("pending", 3, "\u{1b}[2Jbecause\nof \u{202e}x")));
+        assert!(text.starts_with("proposal  0198c0de-0000-7000-8000-000000000001\n"), "{text}");
+        for line in [
+            "status    pending",
+            "agent     claude",
+            "space     research",
+            "action    update page guides/set-up",
+            "reason    [2Jbecause of x",
+            "taken in  private and untrusted",
+            "revision  made against 3, now 3",
+            "-old",
+            "+new ]0;owned",
+            "Apply it:  narthex inbox approve 0198c0de-0000-7000-8000-000000000001",
+        ] {
+            assert!(text.lines().any(|shown| shown == line), "{line}\n{text}");
+        }
+        assert!(!text.contains(['\u{1b}', '\u{7}', '\u{202e}']), "{text:?}");
+    }
+
+    #[test]
+    fn a_page_that_moved_on_is_a_conflict_and_is_not_offered() {
+        for (status, current, conflict, offered) in [
+            ("pending", 3, false, true),
+            ("pending", 4, true, false),
+            ("conflict", 4, true, false),
+            ("applied", 4, false, false),
+        ] {
+            let text = plain(&shown(&detail(status, current, "r")));
+            assert_eq!(text.contains("\nconflict  "), conflict, "{status} {current}");
+            assert_eq!(text.contains("Apply it:"), offered, "{status} {current}");
+        }
+    }
+
+    fn plain(text: &str) -> String {
+        anstream::adapter::strip_str(text).to_string()
+    }
+
+    fn detail(status: &str, current: u32, reason: &str) -> ProposalDetail {
+        serde_json::from_value(json!({
+            "id": "0198c0de-0000-7000-8000-000000000001",
+            "agent": "claude", "space": "research", "entity_type": "page", "action": "update",
+            "slug": "guides/set-up", "page": "0198c0de-0000-7000-8000-000000000002",
+            "base_revision": 3, "reason": reason,
+            "taint": {"private": true, "untrusted": true}, "status": status, "note": null,
+            "created": "2026-11-03T12:00:00.000Z", "decided": null,
+            "base": null, "current": null, "current_revision": current, "proposed": null,
+            "diff": "--- now\n+++ proposed\n@@ -1 +1 @@\n-old\n+new \u{1b}]0;owned\u{7}\n",
+        }))
+        .expect("a proposal")
+    }
+}

@@ -85,7 +85,7 @@ fn print_line(context: &Context, record: &Record) -> Result<(), Failure> {
     }
     let draft = &record.draft;
     output::text(clean::line(&format!(
-        "{:>6}  {}  {:<8}  {:<16}  {:<16}  {:<8}  {}",
+        "{:<6}  {}  {:<8}  {:<16}  {:<16}  {:<8}  {}",
         record.seq,
         table::moment(record.at),
         word(&draft.phase),

@@ -58,6 +58,8 @@ impl Import {
     }
 
     async fn all(&mut self, asking: &mut Asking, tree: &Tree) -> Result<(), Failure> {
+        // A space that is not there is said at once, also where there is nothing to import.
+        asking.ask(Request::SpaceShow { space: self.report.space.clone() }).await?;
         for planned in tree.pages() {
             match tree.draft(planned) {
                 Ok(draft) => self.put(asking, draft).await?,
