@@ -139,16 +139,17 @@ mod tests {
 
     #[test]
     fn the_example_is_the_default_also_when_every_key_is_taken_in() {
-        assert_eq!(Config::parse("x", &example()).ok(), Some(Config::default()));
-        let taken_in: String = example()
+        let text = example();
+        assert_eq!(Config::parse("x", &text), Ok(Config::default()));
+        let taken_in: Vec<&str> = text
             .lines()
             .map(|line| match line.strip_prefix("# ") {
                 Some(key) if key.split_once(" = ").is_some_and(|(name, _)| is_key(name)) => key,
                 _ => line,
             })
             .filter(|line| !line.contains('…'))
-            .map(|line| format!("{line}\n"))
             .collect();
+        let taken_in = taken_in.join("\n");
         assert!(taken_in.contains("\nreaders = 4\n"), "{taken_in}");
         assert_eq!(Config::parse("x", &taken_in), Ok(Config::default()));
     }
