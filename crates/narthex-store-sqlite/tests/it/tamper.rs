@@ -33,10 +33,11 @@ async fn broken(house: &SqliteBackend) -> ChainError {
     }
 }
 
-async fn refuses(house: &SqliteBackend) {
+async fn refuses(house: &SqliteBackend) -> String {
     match house.store().await {
         Err(StoreError::Damaged(why)) => {
             assert!(why.contains("narthex ledger verify"), "{why}");
+            why
         }
         other => panic!("expected a refusal, got {other:?}"),
     }
@@ -89,7 +90,8 @@ async fn a_tail_cut_with_the_stored_head_set_back_is_missed() {
     .await;
     let cut = ChainError::Cut { place: HeadPlace::File, head: 15, last: 10 };
     assert_eq!(broken(&house).await, cut);
-    refuses(&house).await;
+    let why = refuses(&house).await;
+    assert!(why.contains("its tail was cut"), "{why}");
 }
 
 #[tokio::test]
