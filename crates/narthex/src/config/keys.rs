@@ -121,7 +121,7 @@ impl Default for Limits {
             call_seconds: 30,
             calls_in_flight: 512,
             connections: 1_024,
-            drain_seconds: 20,
+            drain_seconds: 35,
             open_proposals: 100,
             early_headers_ms: 1_000,
         }

@@ -2,13 +2,13 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use narthex_core::ProposalStatus;
 use narthex_server::owner::{Reply, Request};
 use narthex_server::{DataDir, OwnerClient};
 use narthex_test::Client;
-use serde_json::json;
+use serde_json::{Value, json};
 use tokio::task::JoinSet;
 
 /// What was answered, and so must never be lost.
@@ -67,7 +67,8 @@ impl Load {
                 "payload": {"slug": slug, "title": format!("Page {n}"), "body": "See [[home]]."},
             });
             let Ok(answer) = client.call("propose_change", arguments).await else { return };
-            if let Some(id) = answer.structured()["pending_change_id"].as_str() {
+            let answer = answer.structured();
+            if let Some(id) = answer.get("pending_change_id").and_then(Value::as_str) {
                 self.note(|all| all.proposed.insert(id.to_owned(), slug.clone()));
             }
         }
@@ -111,6 +112,6 @@ impl Load {
     }
 
     fn note<T>(&self, take: impl FnOnce(&mut Acknowledged) -> T) {
-        take(&mut self.acknowledged.lock().expect("not poisoned"));
+        take(&mut self.acknowledged.lock().unwrap_or_else(PoisonError::into_inner));
     }
 }

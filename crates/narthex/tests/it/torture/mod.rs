@@ -94,7 +94,9 @@ async fn check(dir: &DataDir, acknowledged: &Acknowledged) -> anyhow::Result<()>
                 };
                 ensure!(revisions.len() == 1, "{slug} was applied {} times", revisions.len());
                 ensure!(
-                    revisions[0].provenance.proposal.map(|p| p.to_string()).as_ref() == Some(id),
+                    revisions
+                        .iter()
+                        .all(|one| one.provenance.proposal.is_some_and(|p| p.to_string() == *id)),
                     "{slug} forgot where it came from"
                 );
                 applied += 1;
@@ -102,7 +104,7 @@ async fn check(dir: &DataDir, acknowledged: &Acknowledged) -> anyhow::Result<()>
             status => ensure!(history.is_err(), "{slug} exists although its proposal is {status}"),
         }
     }
-    println!("{applied} applied");
+    ensure!(applied > 0, "nothing was applied");
     let mut observed = 0;
     let mut from = 1;
     loop {
@@ -152,8 +154,13 @@ impl Server {
         let read = move || std::io::BufReader::new(stdout).read_line(&mut line).map(|_| line);
         let line = tokio::task::spawn_blocking(read).await??;
         let ready: Value = serde_json::from_str(&line)?;
-        let fact =
-            |key: &str| ready[key].as_str().map(str::to_owned).with_context(|| format!("no {key}"));
+        let fact = |key: &str| {
+            ready
+                .get(key)
+                .and_then(Value::as_str)
+                .map(str::to_owned)
+                .with_context(|| format!("no {key}"))
+        };
         let (url, token) = (fact("mcp_url")?, fact("agent_token")?);
         Ok(Self { child, url, token })
     }
