@@ -25,7 +25,7 @@ pub(crate) async fn writer(config: &SqliteConfig) -> Result<Writer, StoreError> 
     connect::create_private(&config.database)?;
     migrate(config).await?;
     let mut conn = connect::to_write(config).connect().await.map_err(Fault::Sql)?;
-    let tail = check_end(&mut conn, config).await?;
+    let (tail, file) = check_end(&mut conn, config).await?;
     let mut writer = Writer {
         conn,
         head_file: HeadFile::open(&config.head_file).map_err(head_file)?,
@@ -38,19 +38,30 @@ pub(crate) async fn writer(config: &SqliteConfig) -> Result<Writer, StoreError> 
         lock,
     };
     if tail.seq == 0 {
-        append(&mut writer, vec![founding()]).await?;
+        append(&mut writer, vec![of_the_house("house.founded")]).await?;
     } else {
         // It may lag behind after a crash between commit and write.
         let head = writer.head_key.head(tail.seq, tail.hash);
         writer.head_file.write(&head).map_err(head_file)?;
+        if file.is_none() && tail.seq > 1 {
+            // Without it an older copy of the database would look whole. The house can go on,
+            // but the ledger itself says from here on that this happened.
+            tracing::error!(
+                "the head file was lost and has been made anew; an older copy of the ledger would not have been noticed"
+            );
+            append(&mut writer, vec![of_the_house("house.head_file_lost")]).await?;
+        }
     }
     close_intents(&mut writer).await?;
     writer.head_file.sync().map_err(head_file)?;
     Ok(writer)
 }
 
-/// The end of the chain, if both heads and the last record agree on it.
-async fn check_end(conn: &mut SqliteConnection, config: &SqliteConfig) -> Result<Tail, StoreError> {
+/// The end of the chain, if both heads and the last record agree on it, and the head file's head.
+async fn check_end(
+    conn: &mut SqliteConnection,
+    config: &SqliteConfig,
+) -> Result<(Tail, Option<Head>), StoreError> {
     let row = sqlx::query("SELECT seq, hash, mac FROM ledger_head")
         .fetch_optional(&mut *conn)
         .await
@@ -61,7 +72,7 @@ async fn check_end(conn: &mut SqliteConnection, config: &SqliteConfig) -> Result
     let (Some(head), Some(last)) = (head, &last) else {
         let nothing = head.is_none() && last.is_none() && file.is_none();
         return if nothing && is_bare(conn).await? {
-            Ok(Tail { seq: 0, hash: GENESIS })
+            Ok((Tail { seq: 0, hash: GENESIS }, None))
         } else {
             Err(broken("its records or its stored head are missing"))
         };
@@ -88,7 +99,7 @@ async fn check_end(conn: &mut SqliteConnection, config: &SqliteConfig) -> Result
             return Err(broken("the head file names another history"));
         }
     }
-    Ok(Tail { seq: last.seq, hash: last.hash })
+    Ok((Tail { seq: last.seq, hash: last.hash }, file))
 }
 
 /// The head file's head. A file with something else in it than ours is no lost file.
@@ -182,7 +193,8 @@ async fn append(writer: &mut Writer, records: Vec<RecordDraft>) -> Result<(), St
     )
 }
 
-fn founding() -> RecordDraft {
+/// Something the house did by itself.
+fn of_the_house(what: &str) -> RecordDraft {
     RecordDraft {
         phase: Phase::House,
         call: CallId::from_uuid(fresh_uuid()),
@@ -191,7 +203,7 @@ fn founding() -> RecordDraft {
         transport: Transport::Local,
         space: None,
         surface: None,
-        tool: "house.founded".to_owned(),
+        tool: what.to_owned(),
         arguments: None,
         decision: Ruled::Allow,
         reason: Reason::Permitted,

@@ -13,16 +13,15 @@ use super::load::{META, Request};
 
 /// Builds both in release.
 pub(crate) fn build(root: &Path) -> anyhow::Result<()> {
-    for target in
-        [["-p", "narthex", "--bin", "narthex"], ["-p", "narthex-mcp", "--example", "bare_rmcp"]]
-    {
-        let built = Command::new(env!("CARGO"))
-            .args(["build", "--release"])
-            .args(target)
-            .current_dir(root)
-            .status()?;
-        ensure!(built.success(), "the build failed");
-    }
+    // One call, so that both are built from one set of dependencies.
+    let targets =
+        ["-p", "narthex", "--bin", "narthex", "-p", "narthex-mcp", "--example", "bare_rmcp"];
+    let built = Command::new(env!("CARGO"))
+        .args(["build", "--release"])
+        .args(targets)
+        .current_dir(root)
+        .status()?;
+    ensure!(built.success(), "the build failed");
     Ok(())
 }
 

@@ -54,18 +54,21 @@ async fn a_head_file_that_lags_is_brought_up_to_date() {
 }
 
 #[tokio::test]
-async fn a_head_file_that_never_reached_the_disk_is_made_again() {
+async fn a_head_file_that_was_lost_is_made_again_and_the_ledger_says_so() {
     let house = SqliteBackend::new();
     let store = house.store().await.expect("opens");
     append(&store, 2).await;
     store.close().await.expect("closes");
-    for left in [None, Some(Vec::new()), Some(vec![0; 1_024])] {
+    for (left, records) in [(None, 4), (Some(Vec::new()), 5), (Some(vec![0; 1_024]), 6)] {
         std::fs::remove_file(house.config().head_file).expect("removes");
         if let Some(bytes) = left {
             std::fs::write(house.config().head_file, bytes).expect("writes");
         }
-        house.store().await.expect("opens").close().await.expect("closes");
-        assert_eq!(house.verify().await.expect("whole").records, 3);
+        let store = house.store().await.expect("opens");
+        let last = store.records(records, 1).await.expect("reads").remove(0);
+        assert_eq!(last.read().expect("a record").draft.tool, "house.head_file_lost");
+        store.close().await.expect("closes");
+        assert_eq!(house.verify().await.expect("whole").records, records);
     }
 }
 
