@@ -34,6 +34,10 @@ reasons! {
     Permitted = "permitted", "permitted";
     /// An owner did it.
     OwnerAction = "owner_action", "done by the owner";
+    /// A Host that is not served here.
+    ForbiddenHost = "forbidden_host", "this host name is not served here";
+    /// An Origin that is not listed.
+    ForbiddenOrigin = "forbidden_origin", "requests from this origin are not served";
     /// No bearer, or one that does not verify.
     Unauthorized = "unauthorized", "a valid agent token is required";
     /// The owner's credential on an agent's endpoint.

@@ -90,7 +90,7 @@ impl Door {
         let listener = TcpListener::bind(config.address).await.map_err(failed)?;
         let address = listener.local_addr().map_err(failed)?;
         let secure = tls.is_some();
-        let listening = Listening { listener, tls, policy };
+        let listening = Listening { listener, tls, policy, gate: house.gate().clone() };
         Ok(Self { listening, address, edge: config.edge, house, secure })
     }
 

@@ -29,7 +29,7 @@ impl SideDoor {
         let listener = TcpListener::bind("127.0.0.1:0").await?;
         let address = listener.local_addr()?.to_string();
         let policy = HostPolicy::from_bind(IpAddr::V4(Ipv4Addr::LOCALHOST), &[], &[])?;
-        let listening = Listening { listener, tls: None, policy };
+        let listening = Listening { listener, tls: None, policy, gate: gate.clone() };
         let service = mcp_service(gate, surface, edge.clone());
         let (stop, mut serving) = (CancellationToken::new(), JoinSet::new());
         let until = stop.clone();

@@ -57,6 +57,12 @@ impl Gate {
         }
     }
 
+    /// A request that the edge refused before asking who it was: counted, and the first of a
+    /// window in the ledger at once.
+    pub async fn refused_at_the_edge(&self, reason: Reason) {
+        self.tally(&Actor::Nobody, None, reason, Transport::Http).await;
+    }
+
     /// Counts a failed attempt; the first of a window is in the ledger at once.
     async fn turn_away(&self, source: Source, reason: Reason) -> Refusal {
         let refusal = match self.inner().limits.failure(source) {

@@ -9,12 +9,13 @@ use std::time::Duration;
 use axum::body::Body;
 use futures::FutureExt as _;
 use http::{Request, Response};
+use narthex_gate::Gate;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use super::connection::Connections;
+use super::connection::{Connections, HostDesk};
 use super::host::HostPolicy;
 use super::tls::Tls;
 use crate::EdgeConfig;
@@ -28,6 +29,8 @@ pub struct Listening {
     pub tls: Option<Tls>,
     /// Which hosts and origins are answered, on every route.
     pub policy: HostPolicy,
+    /// Whose ledger counts the requests that were refused here.
+    pub gate: Gate,
 }
 
 /// Serves HTTP/1.1 until `stop` is cancelled, then lets requests under way finish and returns.
@@ -47,11 +50,11 @@ where
         + 'static,
     S::Future: Send + 'static,
 {
-    let Listening { listener, tls, policy } = listening;
+    let Listening { listener, tls, policy, gate } = listening;
     let places = Arc::new(Semaphore::new(config.connections.min(Semaphore::MAX_PERMITS)));
     let tasks = TaskTracker::new();
     let abandon = CancellationToken::new();
-    let connections = Connections::new(service, policy, tls, config, &stop);
+    let connections = Connections::new(service, HostDesk { policy, gate }, tls, config, &stop);
     let take = |stream: TcpStream, peer: SocketAddr, place: OwnedSemaphorePermit| {
         let serving = connections.clone().serve(stream, peer);
         let abandoned = abandon.clone();

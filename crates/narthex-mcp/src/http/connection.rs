@@ -15,6 +15,7 @@ use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use narthex_core::Reason;
+use narthex_gate::Gate;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
 use tokio_util::sync::CancellationToken;
@@ -26,10 +27,16 @@ use super::refuse::closing;
 use super::tls::Tls;
 use crate::EdgeConfig;
 
+/// Who may talk to us, and whose ledger counts those who may not.
+pub(super) struct HostDesk {
+    pub(super) policy: HostPolicy,
+    pub(super) gate: Gate,
+}
+
 /// What all connections share.
 pub(super) struct Connections<S> {
     service: S,
-    policy: Arc<HostPolicy>,
+    desk: Arc<HostDesk>,
     tls: Option<Tls>,
     handshake_deadline: Duration,
     http: http1::Builder,
@@ -40,7 +47,7 @@ impl<S: Clone> Clone for Connections<S> {
     fn clone(&self) -> Self {
         Self {
             service: self.service.clone(),
-            policy: Arc::clone(&self.policy),
+            desk: Arc::clone(&self.desk),
             tls: self.tls.clone(),
             handshake_deadline: self.handshake_deadline,
             http: self.http.clone(),
@@ -59,7 +66,7 @@ where
 {
     pub(super) fn new(
         service: S,
-        policy: HostPolicy,
+        desk: HostDesk,
         tls: Option<Tls>,
         config: &EdgeConfig,
         stop: &CancellationToken,
@@ -71,7 +78,7 @@ where
             .max_buf_size((2 * config.header_bytes).max(MIN_BUFFER));
         Self {
             service,
-            policy: Arc::new(policy),
+            desk: Arc::new(desk),
             tls,
             handshake_deadline: config.handshake_deadline,
             http,
@@ -92,7 +99,7 @@ where
 
     async fn talk<I: AsyncRead + AsyncWrite + Unpin + Send>(self, io: I, peer: SocketAddr) {
         let stop = self.stop.clone();
-        let door = Door { service: self.service, policy: self.policy, peer };
+        let door = Door { service: self.service, desk: self.desk, peer };
         let io = TokioIo::new(Lingering::new(io));
         let mut connection = pin!(self.http.serve_connection(io, door));
         let ended = tokio::select! {
@@ -111,7 +118,7 @@ where
 /// What every request on a connection goes through, whatever its route.
 struct Door<S> {
     service: S,
-    policy: Arc<HostPolicy>,
+    desk: Arc<HostDesk>,
     peer: SocketAddr,
 }
 
@@ -128,9 +135,13 @@ where
     type Future = Pin<Box<dyn Future<Output = Result<Response<Body>, Infallible>> + Send>>;
 
     fn call(&self, request: Request<Incoming>) -> Self::Future {
-        if let Err(refusal) = self.policy.check(request.uri(), request.headers()) {
-            let body = closing(StatusCode::FORBIDDEN, refusal.code(), &refusal.to_string());
-            return Box::pin(std::future::ready(Ok(body)));
+        if let Err(refusal) = self.desk.policy.check(request.uri(), request.headers()) {
+            let desk = Arc::clone(&self.desk);
+            return Box::pin(async move {
+                let reason = refusal.reason();
+                desk.gate.refused_at_the_edge(reason).await;
+                Ok(closing(StatusCode::FORBIDDEN, reason.code(), reason.message()))
+            });
         }
         let mut request = request.map(Body::new);
         request.extensions_mut().insert(ConnectInfo(self.peer));

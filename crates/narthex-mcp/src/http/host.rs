@@ -8,6 +8,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use http::header::{HOST, ORIGIN};
 use http::{HeaderMap, HeaderName, Uri};
+use narthex_core::Reason;
 
 /// Which hosts and origins are answered.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -42,11 +43,11 @@ pub enum HostRefusal {
 }
 
 impl HostRefusal {
-    /// The stable code in the error body.
-    pub const fn code(self) -> &'static str {
+    /// The reason, as the error body and the ledger name it.
+    pub const fn reason(self) -> Reason {
         match self {
-            Self::Host => "forbidden_host",
-            Self::Origin => "forbidden_origin",
+            Self::Host => Reason::ForbiddenHost,
+            Self::Origin => Reason::ForbiddenOrigin,
         }
     }
 }

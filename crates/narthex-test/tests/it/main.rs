@@ -10,6 +10,7 @@
 
 mod authorization;
 mod companion;
+mod edge;
 mod gate;
 mod identity;
 mod isolation;

@@ -101,7 +101,8 @@ impl House {
             .route_service("/mcp", endpoint)
             .route("/healthz", axum::routing::get(|| async { "ok" }))
             .route("/panic", axum::routing::get(panics));
-        let listening = Listening { listener, tls: self.tls.clone(), policy };
+        let listening =
+            Listening { listener, tls: self.tls.clone(), policy, gate: self.gate.clone() };
         let stop = CancellationToken::new();
         let (config, stopped) = (self.edge.clone(), stop.clone());
         #[expect(clippy::disallowed_methods, reason = "joined when the house closes")]

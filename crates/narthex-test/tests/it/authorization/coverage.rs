@@ -51,6 +51,8 @@ fn every_method_has_one_row() {
 
 /// Reasons that need more than a persona to come about, and the module whose rows they are.
 const ELSEWHERE: &[(Reason, &str)] = &[
+    (Reason::ForbiddenHost, include_str!("../edge.rs")),
+    (Reason::ForbiddenOrigin, include_str!("../edge.rs")),
     (Reason::OwnerAction, include_str!("../gate/proposals.rs")),
     (Reason::RateLimited, include_str!("../identity/limits.rs")),
     (Reason::AgentDisabled, include_str!("../companion.rs")),
