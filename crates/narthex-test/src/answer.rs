@@ -14,9 +14,12 @@ pub struct Answer {
 }
 
 impl Answer {
-    /// The body as JSON, or null.
+    /// The body as JSON, or null. A call that took long comes as a stream of one message.
     pub fn json(&self) -> Value {
-        serde_json::from_str(&self.text).unwrap_or_default()
+        let streamed = self.header("content-type") == Some("text/event-stream");
+        let message = || self.text.lines().find_map(|line| line.strip_prefix("data: "));
+        let text = if streamed { message().unwrap_or_default() } else { &self.text };
+        serde_json::from_str(text).unwrap_or_default()
     }
 
     /// A header.
