@@ -17,6 +17,8 @@ pub struct GateConfig {
     pub remembered_sources: u64,
     /// Verified tokens remembered at once.
     pub remembered_tokens: u64,
+    /// Answers of policy remembered at once.
+    pub remembered_verdicts: u64,
     /// How long a tool may take.
     pub call_deadline: Duration,
     /// Calls under way at once; over it, 503.
@@ -33,6 +35,7 @@ impl Default for GateConfig {
             failures_per_minute: 30,
             remembered_sources: 10_000,
             remembered_tokens: 10_000,
+            remembered_verdicts: 50_000,
             call_deadline: Duration::from_secs(30),
             calls_in_flight: 512,
             refusal_window: Duration::from_secs(10),

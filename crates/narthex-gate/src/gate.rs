@@ -10,7 +10,7 @@ use narthex_store::{Clock, Store, fresh_uuid};
 use tokio::sync::Semaphore;
 use tokio_util::task::TaskTracker;
 
-use crate::pipeline::{Limits, Tally};
+use crate::pipeline::{Limits, Tally, Verdicts};
 use crate::{GateConfig, Verifier};
 
 /// What a gate is built from.
@@ -45,6 +45,7 @@ pub(crate) struct Inner {
     pub(crate) tasks: TaskTracker,
     pub(crate) agents: Cache<AgentId, (u64, Arc<Agent>)>,
     pub(crate) spaces: Cache<SpaceId, (u64, Option<Tier>)>,
+    pub(crate) verdicts: Verdicts,
 }
 
 /// How the parts of the house are, without names or secrets.
@@ -76,6 +77,7 @@ impl Gate {
             tasks: TaskTracker::new(),
             agents: Cache::new(config.remembered_tokens),
             spaces: Cache::new(config.remembered_tokens),
+            verdicts: Verdicts::new(config.remembered_verdicts),
             policy: ArcSwap::from_pointee(policy),
             store,
             verifier,

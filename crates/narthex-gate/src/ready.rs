@@ -18,7 +18,7 @@ pub struct ReadySurface {
 /// A tool with its compiled schema.
 #[derive(Debug)]
 pub(crate) struct ReadyTool {
-    pub(crate) spec: ToolSpec,
+    pub(crate) spec: Arc<ToolSpec>,
     schema: jsonschema::Validator,
 }
 
@@ -91,7 +91,7 @@ impl ReadyTool {
             .with_pattern_options(jsonschema::PatternOptions::regex())
             .build(&spec.input_schema)
             .map_err(|error| SurfaceFault::Schema { tool: name.clone(), why: error.to_string() })?;
-        Ok(Self { spec: spec.clone(), schema })
+        Ok(Self { spec: Arc::new(spec.clone()), schema })
     }
 
     /// Takes out what is ignored by design, then checks; says what is wrong in words a model

@@ -1,10 +1,11 @@
 //! Stages three and four: which tool, and may this call of it be made?
 
+use std::sync::Arc;
+
 use narthex_core::{
-    Ceiling, Consent, Digest, Mode, Reason, RequestId, Ruling, SessionId, Standing, Taint, Tier,
-    rule,
+    Ceiling, Consent, Digest, Mode, Question, Reason, RequestId, Ruling, SessionId, Standing,
+    Taint, Tier, rule,
 };
-use narthex_policy::Asker;
 use narthex_store::UnitOfWork;
 use serde_json::Value;
 
@@ -33,7 +34,7 @@ pub struct Invocation {
 #[derive(Debug)]
 pub(super) struct Permit {
     pub(super) trace: Trace,
-    pub(super) spec: ToolSpec,
+    pub(super) spec: Arc<ToolSpec>,
     pub(super) arguments: Value,
     pub(super) context: CallContext,
 }
@@ -101,7 +102,7 @@ impl Inner {
                 return Err(Box::new(Denied { error, record: trace.waits(because) }));
             }
         }
-        Ok(Permit { trace, spec: tool.spec.clone(), arguments: invocation.arguments, context })
+        Ok(Permit { trace, spec: Arc::clone(&tool.spec), arguments: invocation.arguments, context })
     }
 
     /// Whether some arguments could be permitted: what a list shows.
@@ -127,16 +128,14 @@ impl Inner {
         tool: &ReadyTool,
         context: &CallContext,
     ) -> Result<(), Reason> {
-        let policy = self.policy.load();
-        let asker = Asker { agent: &admitted.principal.agent, scope: admitted.scope };
         let asks = surface.surface().asks(&tool.spec, None, context);
+        let policy = self.policy.load();
         let mut reason = Reason::PolicyDenied;
         for question in asks.questions() {
-            let verdict = policy.decide(&asker, question);
-            if verdict.is_permitted() {
-                return Ok(());
+            match self.permits(&policy, admitted, question) {
+                Ok(()) => return Ok(()),
+                Err(because) => reason = because,
             }
-            reason = verdict.reason();
         }
         Err(reason)
     }
@@ -144,21 +143,14 @@ impl Inner {
     fn policy_permits_all(
         &self,
         admitted: &Admitted,
-        questions: &[narthex_core::Question],
+        questions: &[Question],
     ) -> Result<(), Reason> {
-        let policy = self.policy.load();
-        let asker = Asker { agent: &admitted.principal.agent, scope: admitted.scope };
         // Nothing asked means nothing permitted.
         if questions.is_empty() {
             return Err(Reason::PolicyDenied);
         }
-        for question in questions {
-            let verdict = policy.decide(&asker, question);
-            if !verdict.is_permitted() {
-                return Err(verdict.reason());
-            }
-        }
-        Ok(())
+        let policy = self.policy.load();
+        questions.iter().try_for_each(|question| self.permits(&policy, admitted, question))
     }
 
     /// Where the agent stands. Taint joins here when it is kept.

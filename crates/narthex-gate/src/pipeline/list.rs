@@ -20,13 +20,13 @@ impl Gate {
         admitted: &Admitted,
         surface: &Arc<ReadySurface>,
         method: &Method,
-    ) -> Result<Vec<ToolSpec>, CallError> {
+    ) -> Result<Vec<Arc<ToolSpec>>, CallError> {
         let inner = self.inner();
         let space = inner.space_ceiling(admitted).await.map_err(|_| CallError::Unavailable)?;
-        let shown: Vec<ToolSpec> = surface
+        let shown: Vec<Arc<ToolSpec>> = surface
             .tools()
             .filter(|tool| inner.is_shown(admitted, surface, tool, method.consent, space))
-            .map(|tool| tool.spec.clone())
+            .map(|tool| Arc::clone(&tool.spec))
             .collect();
         self.note(admitted, surface, method).await?;
         Ok(shown)

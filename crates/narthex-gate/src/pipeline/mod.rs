@@ -9,6 +9,7 @@ mod list;
 mod method;
 mod record;
 mod tally;
+mod verdicts;
 
 pub use admit::{Admitted, Stdio};
 pub use decide::Invocation;
@@ -17,3 +18,4 @@ pub use method::Method;
 
 pub(crate) use limits::Limits;
 pub(crate) use tally::Tally;
+pub(crate) use verdicts::Verdicts;

@@ -27,7 +27,8 @@ impl Dispatch {
         }
         let specs =
             self.gate.list(admitted, &self.surface, &method).await.map_err(Fault::of_call)?;
-        let mut list = ListToolsResult::with_all_items(specs.into_iter().map(tool).collect());
+        let mut list =
+            ListToolsResult::with_all_items(specs.iter().map(|spec| tool(spec)).collect());
         list.meta = Some(server_info_meta());
         match asked.era {
             Era::Modern => {

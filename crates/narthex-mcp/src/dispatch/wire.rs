@@ -13,17 +13,18 @@ use serde_json::{Value, json};
 use crate::era::Era;
 
 /// A tool as it is listed.
-pub(super) fn tool(spec: ToolSpec) -> Tool {
+pub(super) fn tool(spec: &ToolSpec) -> Tool {
     let hints = spec.annotations;
     let annotations = ToolAnnotations::with_title(spec.title.clone())
         .read_only(hints.read_only)
         .destructive(hints.destructive)
         .idempotent(hints.idempotent)
         .open_world(hints.open_world);
-    let mut tool = Tool::new(spec.name, spec.description, object(spec.input_schema))
-        .with_title(spec.title)
-        .with_annotations(annotations);
-    tool.output_schema = spec.output_schema.map(|schema| Arc::new(object(schema)));
+    let mut tool =
+        Tool::new(spec.name.clone(), spec.description.clone(), object(spec.input_schema.clone()))
+            .with_title(spec.title.clone())
+            .with_annotations(annotations);
+    tool.output_schema = spec.output_schema.clone().map(|schema| Arc::new(object(schema)));
     tool
 }
 
