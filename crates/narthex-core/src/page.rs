@@ -164,7 +164,7 @@ pub struct PageSummary {
 }
 
 /// How a page is asked for.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum PageKey {
     /// By id.
     Id(PageId),

@@ -20,6 +20,8 @@ pub struct SqliteConfig {
     pub clock: Arc<dyn Clock>,
     /// How many connections read at once.
     pub readers: u32,
+    /// Bytes of pages remembered after they were read.
+    pub page_memory: u64,
     /// How many units may wait for the writer.
     pub queue: usize,
     /// How many units share one flush to disk.
@@ -50,6 +52,7 @@ impl SqliteConfig {
             head_key,
             clock,
             readers: 4,
+            page_memory: 8 * 1024 * 1024,
             queue: 1_024,
             batch: 256,
             queue_wait: Duration::from_secs(3),

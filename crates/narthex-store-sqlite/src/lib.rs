@@ -18,6 +18,7 @@ mod config;
 mod connect;
 mod fault;
 mod lock;
+mod memory;
 mod open;
 mod readers;
 mod rows;

@@ -11,6 +11,7 @@ use tokio::task::JoinHandle;
 
 use crate::checkpoint::Checkpointer;
 use crate::fault::Fault;
+use crate::memory::Memory;
 use crate::writer::{Command, Standing, Writer};
 use crate::{SqliteConfig, connect, open};
 
@@ -18,9 +19,10 @@ use crate::{SqliteConfig, connect, open};
 #[derive(Debug)]
 pub struct SqliteStore {
     pub(crate) readers: SqlitePool,
+    pub(crate) memory: Memory,
     queue: mpsc::Sender<Command>,
     queue_wait: Duration,
-    standing: Arc<Standing>,
+    pub(crate) standing: Arc<Standing>,
     tasks: Mutex<Option<Tasks>>,
 }
 
@@ -52,6 +54,7 @@ impl SqliteStore {
         let writer = tokio::spawn(writer.run(waiting, config.batch));
         Ok(Self {
             readers: connect::readers(&config),
+            memory: Memory::new(config.page_memory),
             queue,
             queue_wait: config.queue_wait,
             standing,

@@ -11,9 +11,7 @@ mod tokens;
 
 pub(crate) use proposals::PROPOSAL_BY_ID;
 
-use narthex_core::SpaceId;
 use narthex_store::StoreError;
-use sqlx::SqlitePool;
 use sqlx::sqlite::SqliteRow;
 
 use crate::fault::Fault;
@@ -35,12 +33,4 @@ fn all<T>(
 ) -> Result<Vec<T>, StoreError> {
     let rows = rows.map_err(Fault::Sql)?;
     Ok(rows.iter().map(|row| parse(Fields(row))).collect::<Result<_, _>>()?)
-}
-
-/// The short key of a space.
-async fn space_number(readers: &SqlitePool, space: SpaceId) -> Result<Option<i64>, Fault> {
-    Ok(sqlx::query_scalar("SELECT n FROM spaces WHERE id = ?1")
-        .bind(space.as_bytes().as_slice())
-        .fetch_optional(readers)
-        .await?)
 }

@@ -13,6 +13,10 @@ use crate::{SqliteStore, rows};
 #[async_trait]
 impl Pages for SqliteStore {
     async fn page(&self, space: SpaceId, key: &PageKey) -> Result<Option<PageView>, StoreError> {
+        let epoch = self.standing.content_epoch();
+        if let Some(view) = self.memory.page(epoch, space, key) {
+            return Ok(Some(view.as_ref().clone()));
+        }
         let query = match key {
             PageKey::Id(id) => sqlx::query(PAGE_BY_ID)
                 .bind(space.as_bytes().as_slice())
@@ -21,7 +25,11 @@ impl Pages for SqliteStore {
                 sqlx::query(PAGE_BY_SLUG).bind(space.as_bytes().as_slice()).bind(slug.as_str())
             }
         };
-        super::one(query.fetch_optional(&self.readers).await, page_view)
+        let view = super::one(query.fetch_optional(&self.readers).await, page_view)?;
+        if let Some(view) = &view {
+            self.memory.keep_page(epoch, key.clone(), view);
+        }
+        Ok(view)
     }
 
     async fn page_space(&self, page: PageId) -> Result<Option<SpaceId>, StoreError> {
@@ -97,7 +105,8 @@ impl Pages for SqliteStore {
         query: &SearchQuery,
         limit: u32,
     ) -> Result<Vec<Hit>, StoreError> {
-        Ok(super::search::search(&self.readers, space, query, limit).await?)
+        let Some(known) = self.known_space(space).await? else { return Ok(Vec::new()) };
+        Ok(super::search::search(&self.readers, known.number, query, limit).await?)
     }
 }
 

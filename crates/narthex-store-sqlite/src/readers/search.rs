@@ -3,7 +3,6 @@
 //! Each space has an index of its own, because bm25 over a shared one would tell, by its scores,
 //! what is in the spaces one may not see.
 
-use narthex_core::SpaceId;
 use narthex_store::{Hit, SearchQuery, Term};
 use sqlx::sqlite::SqliteRow;
 use sqlx::{AssertSqlSafe, SqlitePool};
@@ -11,22 +10,19 @@ use sqlx::{AssertSqlSafe, SqlitePool};
 use crate::fault::Fault;
 use crate::rows::{self, Fields};
 
-/// All terms first; if no page has them all, any.
+/// All terms first; if no page has them all, any. `space` is the short key of the space.
 pub(super) async fn search(
     readers: &SqlitePool,
-    space: SpaceId,
+    space: i64,
     query: &SearchQuery,
     limit: u32,
 ) -> Result<Vec<Hit>, Fault> {
     if query.terms().is_empty() || limit == 0 {
         return Ok(Vec::new());
     }
-    let Some(number) = super::space_number(readers, space).await? else {
-        return Ok(Vec::new());
-    };
-    let hits = matching(readers, number, &expression(query, " AND "), limit).await?;
+    let hits = matching(readers, space, &expression(query, " AND "), limit).await?;
     if hits.is_empty() && query.terms().len() > 1 {
-        return matching(readers, number, &expression(query, " OR "), limit).await;
+        return matching(readers, space, &expression(query, " OR "), limit).await;
     }
     Ok(hits)
 }

@@ -48,17 +48,24 @@ impl Writer {
     }
 
     async fn try_commit(&mut self, units: Vec<UnitOfWork>) -> Result<Vec<Answer>, Abort> {
-        execute(&mut self.conn, "BEGIN IMMEDIATE").await?;
+        // A batch of records alone needs nothing from the database before they are written, and
+        // then begins and writes in one step: most batches are such.
+        let plain = units.iter().all(|unit| unit.guards.is_empty() && unit.effect.is_none());
+        if !plain {
+            execute(&mut self.conn, "BEGIN IMMEDIATE").await?;
+        }
         let mut books = Books::after(self.tail);
         let mut answers = Vec::with_capacity(units.len());
         for unit in units {
             answers.push(self.unit(&mut books, unit).await?);
         }
         if !books.changed {
-            execute(&mut self.conn, "ROLLBACK").await?;
+            if !plain {
+                execute(&mut self.conn, "ROLLBACK").await?;
+            }
             return Ok(answers);
         }
-        books.write(&mut self.conn, &self.head_key).await?;
+        books.write(&mut self.conn, &self.head_key, !plain).await?;
         execute(&mut self.conn, "COMMIT")
             .await
             .map_err(|fault| Abort { until_restart: true, ..fault.into() })?;
@@ -94,13 +101,14 @@ impl Writer {
         books: &mut Books,
         effect: Effect,
     ) -> Result<Result<Effected, StoreError>, Abort> {
-        let identity = effects::touches_identity(&effect);
+        let touches = effects::touches(&effect);
         execute(&mut self.conn, "SAVEPOINT unit").await?;
         match effects::apply(&mut self.conn, effect).await {
             Ok(effected) => {
                 execute(&mut self.conn, "RELEASE unit").await?;
                 books.changed = true;
-                books.identity |= identity;
+                books.identity |= touches.identity;
+                books.content |= touches.content;
                 Ok(Ok(effected))
             }
             Err(fault) => {
@@ -118,6 +126,9 @@ impl Writer {
         self.token_use.written(&books.uses);
         if books.identity {
             self.standing.identity_changed();
+        }
+        if books.content {
+            self.standing.content_changed();
         }
         if !books.records.is_empty() {
             let head = self.head_key.head(self.tail.seq, self.tail.hash);

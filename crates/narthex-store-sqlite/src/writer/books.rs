@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use narthex_core::{CallId, Phase, RecordDraft, Timestamp, TokenId};
 use narthex_store::Receipt;
 use narthex_store::chain::{HeadKey, StoredRecord, seal};
+use sqlx::SqliteConnection;
 use sqlx::error::DatabaseError;
-use sqlx::{AssertSqlSafe, SqliteConnection};
 
 use super::batch::Abort;
 use super::{Tail, TokenUse};
@@ -20,6 +20,7 @@ pub(super) struct Books {
     closed: Vec<CallId>,
     pub(super) uses: BTreeMap<TokenId, Timestamp>,
     pub(super) identity: bool,
+    pub(super) content: bool,
     pub(super) changed: bool,
 }
 
@@ -41,6 +42,7 @@ impl Books {
             closed: Vec::new(),
             uses: BTreeMap::new(),
             identity: false,
+            content: false,
             changed: false,
         }
     }
@@ -93,54 +95,43 @@ impl Books {
         receipts
     }
 
-    /// Few statements, however many records.
+    /// Few statements, however many records: each is a trip to SQLite's own thread and back.
     pub(super) async fn write(
         &self,
         conn: &mut SqliteConnection,
         key: &HeadKey,
+        mut begun: bool,
     ) -> Result<(), Abort> {
+        let books = !self.opened.is_empty() || !self.closed.is_empty() || !self.uses.is_empty();
+        if books && !begun {
+            sqlx::query("BEGIN IMMEDIATE").execute(&mut *conn).await.map_err(Fault::Sql)?;
+            begun = true;
+        }
         self.write_intents(conn).await?;
         self.write_uses(conn).await?;
         if self.records.is_empty() {
             return Ok(());
         }
-        self.write_records(conn).await?;
         let head = key.head(self.tail.seq, self.tail.hash);
-        sqlx::query(
-            "INSERT INTO ledger_head (one, seq, hash, mac) VALUES (1, ?1, ?2, ?3)
-             ON CONFLICT (one) DO UPDATE
-                SET seq = excluded.seq, hash = excluded.hash, mac = excluded.mac",
-        )
-        .bind(number(head.seq)?)
-        .bind(head.hash.as_bytes().as_slice())
-        .bind(head.mac.as_bytes().as_slice())
-        .execute(conn)
-        .await
-        .map_err(Fault::Sql)?;
+        sqlx::query(if begun { WRITE } else { BEGIN_AND_WRITE })
+            .bind(self.rows()?)
+            .bind(number(head.seq)?)
+            .bind(head.hash.as_bytes().as_slice())
+            .bind(head.mac.as_bytes().as_slice())
+            .execute(conn)
+            .await
+            .map_err(record_fault)?;
         Ok(())
     }
 
-    /// In powers of two, so that a handful of prepared statements serves every size of batch.
-    async fn write_records(&self, conn: &mut SqliteConnection) -> Result<(), Abort> {
-        let mut rest = self.records.as_slice();
-        while !rest.is_empty() {
-            let size = (1 << rest.len().ilog2()).min(MOST_ROWS);
-            let (rows, after) = rest.split_at_checked(size).unwrap_or((rest, &[]));
-            let sql = format!(
-                "INSERT INTO ledger (seq, bytes, hash) VALUES (?, ?, ?){}",
-                ", (?, ?, ?)".repeat(rows.len().saturating_sub(1))
-            );
-            let mut query = sqlx::query(AssertSqlSafe(sql));
-            for row in rows {
-                query = query
-                    .bind(number(row.seq)?)
-                    .bind(row.bytes.clone())
-                    .bind(row.hash.as_bytes().as_slice());
-            }
-            query.execute(&mut *conn).await.map_err(record_fault)?;
-            rest = after;
+    /// The records as one JSON array. Their bytes are ASCII, so text carries them unchanged.
+    fn rows(&self) -> Result<String, Fault> {
+        let mut rows = Vec::with_capacity(self.records.len());
+        for record in &self.records {
+            let text = std::str::from_utf8(&record.bytes).map_err(Fault::damaged)?;
+            rows.push((record.seq, text, record.hash.to_string()));
         }
-        Ok(())
+        serde_json::to_string(&rows).map_err(Fault::damaged)
     }
 
     async fn write_intents(&self, conn: &mut SqliteConnection) -> Result<(), Fault> {
@@ -207,4 +198,19 @@ fn hex(bytes: &[u8]) -> String {
     })
 }
 
-const MOST_ROWS: usize = 256;
+macro_rules! write_records_and_head {
+    ($before:literal) => {
+        concat!(
+            $before,
+            "INSERT INTO ledger (seq, bytes, hash)
+             SELECT value ->> 0, CAST(value ->> 1 AS BLOB), unhex(value ->> 2)
+               FROM json_each(?1) ORDER BY key;
+             INSERT INTO ledger_head (one, seq, hash, mac) VALUES (1, ?2, ?3, ?4)
+             ON CONFLICT (one) DO UPDATE
+                SET seq = excluded.seq, hash = excluded.hash, mac = excluded.mac"
+        )
+    };
+}
+
+const WRITE: &str = write_records_and_head!("");
+const BEGIN_AND_WRITE: &str = write_records_and_head!("BEGIN IMMEDIATE; ");

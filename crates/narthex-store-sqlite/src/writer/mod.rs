@@ -45,6 +45,7 @@ pub(crate) enum Command {
 pub(crate) struct Standing {
     writable: AtomicBool,
     identity_epoch: AtomicU64,
+    content_epoch: AtomicU64,
     wal_is_long: AtomicBool,
 }
 
@@ -53,6 +54,7 @@ impl Standing {
         Self {
             writable: AtomicBool::new(true),
             identity_epoch: AtomicU64::new(0),
+            content_epoch: AtomicU64::new(0),
             wal_is_long: AtomicBool::new(false),
         }
     }
@@ -72,6 +74,15 @@ impl Standing {
 
     fn identity_changed(&self) {
         self.identity_epoch.fetch_add(1, Ordering::AcqRel);
+    }
+
+    /// Rises whenever a page or a space changed.
+    pub(crate) fn content_epoch(&self) -> u64 {
+        self.content_epoch.load(Ordering::Acquire)
+    }
+
+    fn content_changed(&self) {
+        self.content_epoch.fetch_add(1, Ordering::AcqRel);
     }
 
     /// Asks the writer to let the write-ahead log start over.

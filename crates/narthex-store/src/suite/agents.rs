@@ -79,6 +79,7 @@ pub async fn the_identity_epoch_moves_only_for_identities(backend: &dyn Backend)
         Effect::RevokeToken { id: token, at: at(1) },
         Effect::SetAgentDisabled { agent, disabled: true },
         Effect::AddAgent(super::house::agent("newcomer", None)),
+        Effect::AddSpace(space("loud")),
     ];
     for effect in moves {
         let before = house.store.identity_epoch();
@@ -86,7 +87,6 @@ pub async fn the_identity_epoch_moves_only_for_identities(backend: &dyn Backend)
         assert!(house.store.identity_epoch() > before);
     }
     let before = house.store.identity_epoch();
-    house.done(Effect::AddSpace(space("quiet"))).await;
     house.write(house.a, "home", "Home", "").await;
     house.store.commit(UnitOfWork::records(vec![record("observed")])).await.unwrap();
     house.refused(Effect::AddAgent(super::house::agent("agent", None))).await;

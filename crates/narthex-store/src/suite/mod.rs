@@ -59,6 +59,7 @@ macro_rules! store_suite {
             spaces { a_new_space_is_found, a_taken_slug_is_refused, a_taken_id_is_refused, }
             pages {
                 a_page_reads_back_as_written,
+                what_was_read_is_read_anew_after_every_change,
                 a_page_without_its_space_is_refused,
                 a_taken_slug_is_refused,
                 a_revision_needs_the_one_before,

@@ -31,6 +31,35 @@ pub async fn a_page_reads_back_as_written(backend: &dyn Backend) {
     assert_eq!(house.store.page_count(house.a).await.unwrap(), 1);
 }
 
+/// A back end may remember what it read; nobody may notice.
+pub async fn what_was_read_is_read_anew_after_every_change(backend: &dyn Backend) {
+    let house = House::open(backend).await;
+    let home = house.write(house.a, "home", "Home", "one").await;
+    let by_id = PageKey::Id(home);
+    let read = async |space| house.store.page(space, &by_id).await.unwrap();
+    assert_eq!(read(house.a).await.map(|view| view.page.draft.body).as_deref(), Some("one"));
+    house.revise(house.a, home, 1, draft("home", "Home", "two")).await;
+    assert_eq!(read(house.a).await.map(|view| view.page.draft.body).as_deref(), Some("two"));
+    assert_eq!(house.page(house.a, "home").await.draft.body, "two");
+    // Another page changes what links to this one, and what this one's links are called.
+    let other = house.write(house.a, "other", "Other", "[[home]]").await;
+    assert_eq!(read(house.a).await.map(|view| view.backlinks.len()), Some(1));
+    house.done(delete_page(house.a, other, 1)).await;
+    assert_eq!(read(house.a).await.map(|view| view.backlinks.len()), Some(0));
+    let pages = vec![crate::ImportedPage {
+        page: PageId::from_uuid(fresh_uuid()),
+        revision: narthex_core::RevisionId::from_uuid(fresh_uuid()),
+        draft: draft("home", "Home", "three"),
+    }];
+    house.done(Effect::ImportPages { space: house.a, pages, at: at(3_000) }).await;
+    assert_eq!(read(house.a).await.map(|view| view.page.draft.body).as_deref(), Some("three"));
+    house.done(move_page(house.a, home, house.b)).await;
+    assert!(read(house.a).await.is_none());
+    assert!(read(house.b).await.is_some());
+    house.done(delete_page(house.b, home, 3)).await;
+    assert!(read(house.b).await.is_none());
+}
+
 pub async fn a_page_without_its_space_is_refused(backend: &dyn Backend) {
     let house = House::open(backend).await;
     let nowhere = SpaceId::from_uuid(fresh_uuid());

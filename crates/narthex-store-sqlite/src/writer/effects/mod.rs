@@ -50,23 +50,32 @@ pub(super) async fn apply(conn: &mut SqliteConnection, effect: Effect) -> Result
     }
 }
 
-/// Whether what is remembered of agents and tokens is out of date after it.
-pub(super) const fn touches_identity(effect: &Effect) -> bool {
+/// What is remembered elsewhere and must be read anew after an effect.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct Touches {
+    /// Agents, tokens, spaces.
+    pub(super) identity: bool,
+    /// Pages, spaces.
+    pub(super) content: bool,
+}
+
+/// What an effect touches.
+pub(super) const fn touches(effect: &Effect) -> Touches {
     match effect {
         Effect::AddAgent(_)
         | Effect::SetAgentDisabled { .. }
         | Effect::AddToken { .. }
-        | Effect::RevokeToken { .. } => true,
-        Effect::AddSpace(_)
-        | Effect::WritePage(_)
+        | Effect::RevokeToken { .. } => Touches { identity: true, content: false },
+        Effect::AddSpace(_) => Touches { identity: true, content: true },
+        Effect::WritePage(_)
         | Effect::DeletePage { .. }
         | Effect::MovePage { .. }
         | Effect::ImportPages { .. }
-        | Effect::AddConversation(_)
+        | Effect::ApplyProposal { .. } => Touches { identity: false, content: true },
+        Effect::AddConversation(_)
         | Effect::OpenProposal { .. }
-        | Effect::ApplyProposal { .. }
         | Effect::RejectProposal { .. }
-        | Effect::MarkConflict { .. } => false,
+        | Effect::MarkConflict { .. } => Touches { identity: false, content: false },
     }
 }
 
