@@ -104,7 +104,7 @@ impl Demo {
              3. Let Claude Code in:\n  \
              claude mcp add --transport http narthex {url} --header \"Authorization: Bearer {token}\"\n\n\
              4. See what everyone did:\n  narthex ledger tail --data-dir {dir}\n\n\
-             (With cargo alone, 'narthex' is 'cargo run --release --'.) Stop with Ctrl-C."
+             (With cargo alone, 'narthex' is 'cargo run --'.) Stop with Ctrl-C."
         )
     }
 }
