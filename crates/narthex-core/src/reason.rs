@@ -43,7 +43,7 @@ reasons! {
     /// The owner's credential on an agent's endpoint.
     AgentRequired = "agent_required", "this endpoint takes an agent's token, not the owner's credential";
     /// The agent is bound to no space.
-    NoSpaceScope = "no_space_scope", "this agent is bound to no space; the owner can bind it with 'narthex agent add --space'";
+    NoSpaceScope = "no_space_scope", "this agent is bound to no space, so it may do nothing; the owner registers one with a space: narthex agent add <slug> --space <space>";
     /// Too many requests, or too many failed attempts.
     RateLimited = "rate_limited", "too many requests; wait and try again";
     /// The agent was disabled.

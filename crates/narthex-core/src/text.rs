@@ -25,8 +25,8 @@ pub enum TextError {
         /// What is counted.
         unit: &'static str,
     },
-    /// A line break, an escape or another control character.
-    #[error("{what} contains a control character")]
+    /// A line break, an escape, or a character that nobody would see.
+    #[error("{what} contains a control character or one that cannot be seen")]
     Control {
         /// Which text.
         what: &'static str,
@@ -92,8 +92,54 @@ pub fn clean_line(what: &'static str, text: &str, limit: usize) -> Result<String
     Ok(text.to_owned())
 }
 
-/// Controls, line and paragraph separators, and the bidirectional overrides that reorder a line.
+/// Controls, line and paragraph separators, the bidirectional marks that reorder a line, and
+/// characters that nobody sees (zero-width ones but for the joiners that letters need, the tag
+/// block).
 fn breaks_a_line(c: char) -> bool {
     c.is_control()
-        || matches!(c, '\u{2028}' | '\u{2029}' | '\u{202A}'..='\u{202E}' | '\u{2066}'..='\u{2069}')
+        || matches!(
+            c,
+            '\u{AD}'
+                | '\u{61C}'
+                | '\u{180E}'
+                | '\u{200B}'
+                | '\u{200E}'
+                | '\u{200F}'
+                | '\u{2028}'..='\u{202E}'
+                | '\u{2060}'..='\u{206F}'
+                | '\u{FEFF}'
+                | '\u{FFF9}'..='\u{FFFB}'
+                | '\u{E0000}'..='\u{E0FFF}'
+        )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Title;
+
+    #[test]
+    fn a_title_is_one_line_that_hides_nothing() {
+        for good in
+            ["Home", " padded ", "caf\u{e9}", "\u{1f468}\u{200d}\u{1f469}", "\u{65e5}\u{672c}"]
+        {
+            assert!(Title::parse(good).is_ok(), "{good:?}");
+        }
+        for bad in [
+            "",
+            " ",
+            "a\nb",
+            "a\u{1b}[31m",
+            "a\u{0}",
+            "a\u{2028}b",
+            "a\u{202e}b",
+            "a\u{2066}b",
+            "\u{feff}",
+            "a\u{200b}b",
+            "a\u{e0041}",
+            "a\u{85}b",
+            "a\u{9b}b",
+        ] {
+            assert!(Title::parse(bad).is_err(), "{bad:?}");
+        }
+    }
 }

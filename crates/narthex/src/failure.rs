@@ -183,6 +183,6 @@ mod tests {
     fn people_see_no_escape_that_came_from_outside() {
         let failure = Failure::new(Exit::Failed, "no page \u{1b}]0;x\u{7}y").hint("a\u{9b}b");
         let text = anstream::adapter::strip_str(&failure.for_people()).to_string();
-        assert_eq!(text, "error: no page ]0;xy\n  try: ab");
+        assert_eq!(text, "error: no page ⟨U+001B⟩]0;x⟨U+0007⟩y\n  try: a⟨U+009B⟩b");
     }
 }

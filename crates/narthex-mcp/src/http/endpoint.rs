@@ -72,7 +72,11 @@ impl Endpoint {
         let (parts, body) = request.into_parts();
         let takes = check_form(&parts)?;
         let admitted = self.let_in(&parts).await?;
-        let held = self.bodies.read(body).await.map_err(|fault| Box::new(unread(fault)))?;
+        let held = self
+            .bodies
+            .read(admitted.principal().agent.id, body)
+            .await
+            .map_err(|fault| Box::new(unread(fault)))?;
         let work = Arc::clone(&self).work(admitted.clone(), parts.headers, held);
         Ok(early::respond(&self, admitted, takes, Box::pin(work)).await)
     }

@@ -148,14 +148,14 @@ impl Desk {
     async fn proposal_info(&self, proposal: &Proposal) -> Result<ProposalInfo, OwnerError> {
         let agent = self.store().agent(proposal.agent).await?;
         let space = self.store().space(proposal.space).await?;
-        let slug = match (&proposal.draft, proposal.page) {
-            (Some(draft), _) => Some(draft.slug.to_string()),
-            (None, Some(page)) => {
-                let view = self.store().page(proposal.space, &PageKey::Id(page)).await?;
-                view.map(|view| view.page.draft.slug.to_string())
-            }
-            (None, None) => None,
+        // What it is about is the page as it is called now, whatever the proposal would call it.
+        let current = match proposal.page {
+            Some(page) => self.store().page(proposal.space, &PageKey::Id(page)).await?,
+            None => None,
         };
+        let current = current.map(|view| view.page.draft.slug);
+        let proposed = proposal.draft.as_ref().map(|draft| draft.slug.clone());
+        let slug = current.or(proposed).map(|slug| slug.to_string());
         Ok(ProposalInfo {
             id: proposal.id,
             agent: agent.map_or_else(gone, |agent| Ok(agent.slug))?,

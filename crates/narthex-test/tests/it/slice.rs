@@ -70,3 +70,24 @@ async fn an_agent_looks_proposes_and_the_owner_applies() -> anyhow::Result<()> {
     house.stop().await?;
     Ok(())
 }
+
+#[tokio::test]
+async fn a_rename_is_shown_under_the_page_it_changes() -> anyhow::Result<()> {
+    let house = TestHouse::start().await?;
+    let agent = house.client(Persona::AgentA);
+    let rename = |slug: &str| {
+        json!({
+            "entity_type": "page", "action": "update", "id": "home",
+            "payload": {"slug": slug}, "reason": "another name",
+        })
+    };
+    let taken = agent.call("propose_change", rename("guides/setup")).await?;
+    assert_eq!(taken.tool_code().as_deref(), Some("conflict"), "{taken:?}");
+    assert!(agent.call("propose_change", rename("start")).await?.is_ok());
+    let list = Request::InboxList { space: None, statuses: Vec::new(), limit: 10 };
+    let Reply::Proposals(waiting) = house.owner(list).await? else { anyhow::bail!("no list") };
+    let slugs: Vec<_> = waiting.iter().map(|proposal| proposal.slug.as_deref()).collect();
+    assert_eq!(slugs, [Some("home")], "the page as it is called now");
+    house.stop().await?;
+    Ok(())
+}

@@ -124,8 +124,9 @@ fn plain(value: &mut Value) {
 
 /// Reads arguments that have passed the schema.
 pub(crate) fn arguments<T: DeserializeOwned>(value: Value) -> Result<T, ToolError> {
-    serde_json::from_value(value).map_err(|error| {
-        ToolError::caller(narthex_core::Reason::InvalidArguments, error.to_string())
+    serde_json::from_value(value).map_err(|_| {
+        let message = "a number is out of range, or not written as a whole number";
+        ToolError::caller(narthex_core::Reason::InvalidArguments, message)
     })
 }
 

@@ -223,13 +223,7 @@ async fn create(
     let title = title.ok_or_else(|| invalid("create needs a title in the payload"))?;
     let slug = slug_of(payload.slug.as_deref().unwrap_or(title), payload.slug.is_some())?;
     let space = reach.one_space(named).await?;
-    let key = narthex_core::PageKey::Slug(slug.clone());
-    if reach.store.page(space.id, &key).await?.is_some() {
-        let message = format!(
-            "a page called {slug} exists already; propose an update to it, or choose another slug"
-        );
-        return Err(ToolError::caller(Reason::Conflict, message));
-    }
+    free(reach, &space, &slug).await?;
     let draft = draft(
         slug,
         title,
@@ -262,7 +256,22 @@ async fn existing(
         (_, None) => return Err(invalid("update needs a payload with the fields that change")),
         (_, Some(payload)) => Some(updated(&page, payload)?),
     };
+    if let Some(draft) = draft.as_ref().filter(|draft| draft.slug != page.draft.slug) {
+        free(reach, &space, &draft.slug).await?;
+    }
     Ok((space, Change { page: Some(page), base: Some(base), draft }))
+}
+
+/// A slug that no page of the space has now.
+async fn free(reach: &Reach<'_>, space: &Space, slug: &PageSlug) -> Result<(), ToolError> {
+    let key = narthex_core::PageKey::Slug(slug.clone());
+    if reach.store.page(space.id, &key).await?.is_none() {
+        return Ok(());
+    }
+    let message = format!(
+        "a page called {slug} exists already; propose an update to it, or choose another slug"
+    );
+    Err(ToolError::caller(Reason::Conflict, message))
 }
 
 /// The page with the fields of the payload put in.

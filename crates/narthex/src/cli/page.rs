@@ -43,7 +43,7 @@ Examples:
 #[derive(Debug, Clone, Args)]
 pub struct TextArgs {
     /// The text itself
-    #[arg(long, value_name = "TEXT", conflicts_with = "file")]
+    #[arg(long, value_name = "TEXT", conflicts_with = "file", allow_hyphen_values = true)]
     pub body: Option<String>,
 
     /// A file with the text; '-' is standard input

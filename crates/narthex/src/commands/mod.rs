@@ -94,8 +94,12 @@ pub fn usage(error: &clap::Error) -> Exit {
     }
     if json_was_asked_for(std::env::args_os()) {
         let text = error.render().to_string();
-        let message = text.lines().next().unwrap_or_default().trim_start_matches("error: ");
-        Failure::new(Exit::Usage, message).hint("narthex --help").print(Output::Json);
+        let first: Vec<&str> =
+            text.lines().take_while(|line| !line.is_empty()).map(str::trim).collect();
+        let message = first.join(" ");
+        Failure::new(Exit::Usage, message.trim_start_matches("error: "))
+            .hint("narthex --help")
+            .print(Output::Json);
     } else {
         // Nowhere is left to say that standard error is closed.
         let _ = error.print();

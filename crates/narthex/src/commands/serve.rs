@@ -1,9 +1,13 @@
 //! `narthex serve`.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use narthex_server::{DataDir, OwnerSocket};
+use narthex_store::chain::{ChainError, HeadPlace};
+use narthex_store_sqlite::{VerifyFailure, verify_offline};
 use serde_json::{Map, Value, json};
+use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use super::init::write_config;
@@ -22,6 +26,7 @@ pub async fn run(context: &Context, args: &ServeArgs) -> Result<Exit, Failure> {
     dir.create()?;
     write_config(&dir)?;
     let stop = stop::on_signal()?;
+    let proof = prove(&dir, stop.clone()).await?;
     let mut open = OpenHouse::hold(context, "serve").await?;
     let door = open.door(context, args.listen).await?;
     let url = door.mcp_url();
@@ -32,6 +37,9 @@ pub async fn run(context: &Context, args: &ServeArgs) -> Result<Exit, Failure> {
     let demo = if args.demo { Some(demo::settle(&open).await?) } else { None };
 
     let tasks = TaskTracker::new();
+    if let Some(proof) = proof {
+        tasks.spawn(proof);
+    }
     tasks.spawn(socket.serve(stop.clone()));
     tasks.close();
     say_ready(context, &url, demo.as_ref())?;
@@ -42,6 +50,45 @@ pub async fn run(context: &Context, args: &ServeArgs) -> Result<Exit, Failure> {
     open.close().await?;
     served.map_err(|error| Failure::new(Exit::Unavailable, format!("the door failed: {error}")))?;
     Ok(Exit::Done)
+}
+
+/// A ledger that was tampered with is not served from. A long one is proven while the door is open
+/// already, and the door closes if it does not hold.
+async fn prove(
+    dir: &DataDir,
+    stop: CancellationToken,
+) -> Result<Option<impl Future<Output = ()> + Send + 'static>, Failure> {
+    if !dir.database().exists() {
+        return Ok(None);
+    }
+    let key = dir.keys()?.ledger;
+    let (database, head) = (dir.database(), dir.head_file());
+    match tokio::time::timeout(PATIENCE, verify_offline(&database, &head, &key, |_| {})).await {
+        Ok(Ok(_)) => Ok(None),
+        // A head file that is missing is made again at the start, which the ledger then says.
+        Ok(Err(VerifyFailure::Chain(ChainError::HeadMissing { place: HeadPlace::File }))) => {
+            Ok(None)
+        }
+        Ok(Err(failure)) => Err(broken(&failure)),
+        Err(_) => Ok(Some(async move {
+            let proven = tokio::select! {
+                () = stop.cancelled() => return,
+                proven = verify_offline(&database, &head, &key, |_| {}) => proven,
+            };
+            match proven {
+                Ok(proof) => tracing::info!(records = proof.records, "the ledger is whole"),
+                Err(failure) => {
+                    tracing::error!(%failure, "the ledger is not whole: closing the door");
+                    stop.cancel();
+                }
+            }
+        })),
+    }
+}
+
+fn broken(failure: &VerifyFailure) -> Failure {
+    Failure::new(Exit::LedgerBroken, format!("the ledger is not whole: {failure}"))
+        .hint("narthex ledger verify; restore a backup, or keep this folder as evidence")
 }
 
 /// A demo that names no folder gets one of its own here.
@@ -88,3 +135,6 @@ fn plain(context: &Context, url: &str) -> String {
          Stop with Ctrl-C."
     )
 }
+
+/// How long the door waits for the ledger to be proven.
+const PATIENCE: Duration = Duration::from_secs(5);

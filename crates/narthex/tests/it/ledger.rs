@@ -48,6 +48,15 @@ fn a_ledger_that_was_touched_is_broken_and_says_so_with_its_own_exit_code() {
 }
 
 #[test]
+fn nothing_is_served_from_a_ledger_that_was_touched() {
+    let house = house();
+    change_a_word(house.path());
+    let output = narthex(&["serve", "--listen", "127.0.0.1:0"], house.path());
+    assert_eq!(output.status.code(), Some(6), "{}", stderr(&output));
+    assert!(stderr(&output).contains("the ledger is not whole"), "{}", stderr(&output));
+}
+
+#[test]
 fn verifying_makes_nothing_where_there_is_nothing() {
     let dir = tempfile::tempdir().expect("a folder");
     let nowhere = dir.path().join("nowhere");

@@ -8,8 +8,8 @@ use narthex_server::owner::{ProposalDetail, Reply, Request};
 use super::{status, subject};
 use crate::cli::InboxIdArgs;
 use crate::commands::{once, unexpected};
-use crate::output::diff;
 use crate::output::table::{self, Said, bad, fair};
+use crate::output::{clean, diff};
 use crate::{Context, Exit, Failure, output};
 
 pub(super) async fn run(context: &Context, args: &InboxIdArgs) -> Result<Exit, Failure> {
@@ -42,6 +42,13 @@ pub(crate) fn shown(detail: &ProposalDetail) -> String {
     out
 }
 
+/// Characters of the proposal that a reader of the page would not see.
+fn hidden(detail: &ProposalDetail) -> usize {
+    let draft = detail.proposed.as_ref();
+    let texts = draft.map(|d| [d.title.as_str(), d.body.as_str(), d.slug.as_str()]);
+    texts.into_iter().flatten().chain([detail.info.reason.as_str()]).map(clean::hidden).sum()
+}
+
 fn facts(detail: &ProposalDetail) -> Vec<(&'static str, Said)> {
     let info = &detail.info;
     let mut facts: Vec<(&'static str, Said)> = vec![
@@ -54,6 +61,12 @@ fn facts(detail: &ProposalDetail) -> Vec<(&'static str, Said)> {
         ("taken in", taint(info.taint)),
         ("made", table::moment(info.created).into()),
     ];
+    let hidden = hidden(detail);
+    if hidden > 0 {
+        let said =
+            format!("{hidden} hidden characters, shown as ⟨U+…⟩: read them before you decide");
+        facts.push(("WARNING", bad(&said)));
+    }
     if let Some(base) = info.base_revision {
         let now = detail.current_revision.map_or_else(|| "gone".to_owned(), |n| n.to_string());
         facts.push(("revision", format!("made against {base}, now {now}").into()));

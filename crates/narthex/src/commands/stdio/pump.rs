@@ -107,7 +107,9 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> Pump<R, W> {
     }
 
     fn after_backend(&self) -> Ended {
-        if self.input_ended && self.waiting.is_empty() { Ended::Input } else { Ended::Backend }
+        // A client that is done wants nothing more: what was unreadable was answered without its
+        // id, and everything else before the other side ended.
+        if self.input_ended { Ended::Input } else { Ended::Backend }
     }
 
     /// Remembers a request, so that it is answered in any case.
