@@ -42,7 +42,7 @@ mod tests {
             coloured(diff),
             "\u{1b}[1m--- a\u{1b}[0m\n\u{1b}[1m+++ b\u{1b}[0m\n\
              \u{1b}[36m@@ -1,2 +1,2 @@\u{1b}[0m\n same\n\
-             \u{1b}[31m-old [2J\u{1b}[0m\n\u{1b}[32m+new\u{1b}[0m\n\
+             \u{1b}[31m-old ⟨U+001B⟩[2J\u{1b}[0m\n\u{1b}[32m+new\u{1b}[0m\n\
              \u{1b}[31m--- rule\u{1b}[0m"
         );
     }

@@ -154,14 +154,18 @@ mod tests {
         let columns = [Column::Flows("A")];
         let drawn = formed(&columns, [["x\u{1b}[2J\ny\u{9b}z"]]).trim_fmt();
         let drawn = anstream::adapter::strip_str(&drawn).to_string();
-        assert_eq!(drawn.lines().nth(2).map(str::trim_end), Some("x[2J yz"), "{drawn:?}");
+        assert_eq!(
+            drawn.lines().nth(2).map(str::trim_end),
+            Some("x⟨U+001B⟩[2J y⟨U+009B⟩z"),
+            "{drawn:?}"
+        );
     }
 
     #[test]
     fn facts_stand_in_line_and_times_are_short() {
         let drawn = facts([("a", good("yes")), ("long", bad("n\u{7}o"))]);
         let drawn = anstream::adapter::strip_str(&drawn).to_string();
-        assert_eq!(drawn, "a     yes\nlong  no");
+        assert_eq!(drawn, "a     yes\nlong  n⟨U+0007⟩o");
         assert_eq!(moment(Timestamp::from_millis(0)), "1970-01-01 00:00Z");
         assert_eq!(moment(Timestamp::from_millis(i64::MAX)), i64::MAX.to_string());
     }

@@ -117,7 +117,8 @@ fn text_from_a_page_cannot_steer_the_terminal_but_is_whole_in_json() {
     let shown =
         narthex(&["page", "show", "t", "--space", "notes", "--color", "never"], house.path());
     let shown = stdout(&shown);
-    assert!(shown.ends_with("]0;owned[2Jredtxt31m\n"), "{shown:?}");
+    let seen = "⟨U+001B⟩]0;owned⟨U+0007⟩⟨U+001B⟩[2Jred⟨U+202E⟩txt⟨U+009B⟩31m\n";
+    assert!(shown.ends_with(seen), "{shown:?}");
     assert!(!shown.chars().any(|c| c.is_control() && c != '\n'), "{shown:?}");
     let page = answer(&["page", "show", "t", "--space", "notes"], house.path());
     assert_eq!(page["body"], hostile);

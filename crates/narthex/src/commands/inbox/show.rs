@@ -115,11 +115,12 @@ mod tests {
             "agent     claude",
             "space     research",
             "action    update page guides/set-up",
-            "reason    [2Jbecause of x",
+            "reason    ⟨U+001B⟩[2Jbecause of ⟨U+202E⟩x",
             "taken in  private and untrusted",
+            "WARNING   2 hidden characters, shown as ⟨U+…⟩: read them before you decide",
             "revision  made against 3, now 3",
             "-old",
-            "+new ]0;owned",
+            "+new ⟨U+001B⟩]0;owned⟨U+0007⟩",
             "Apply it:  narthex inbox approve 0198c0de-0000-7000-8000-000000000001",
         ] {
             assert!(text.lines().any(|shown| shown == line), "{line}\n{text}");
