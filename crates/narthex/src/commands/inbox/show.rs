@@ -58,9 +58,11 @@ fn facts(detail: &ProposalDetail) -> Vec<(&'static str, Said)> {
         ("space", info.space.to_string().into()),
         ("action", format!("{} {} {}", info.action, info.entity_type, subject(info)).into()),
         ("reason", info.reason.clone().into()),
-        ("taken in", taint(info.taint)),
         ("made", table::moment(info.created).into()),
     ];
+    if info.taint != Taint::CLEAN {
+        facts.push(("taken in", taint(info.taint)));
+    }
     let hidden = hidden(detail);
     if hidden > 0 {
         let said =
