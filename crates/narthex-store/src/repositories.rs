@@ -48,8 +48,6 @@ pub enum RevisionFilter {
 pub trait Pages: Debug + Send + Sync {
     /// A page with its links and backlinks.
     async fn page(&self, space: SpaceId, key: &PageKey) -> Result<Option<PageView>, StoreError>;
-    /// The space a page lives in now: for the owner, never for an agent.
-    async fn page_space(&self, page: PageId) -> Result<Option<SpaceId>, StoreError>;
     /// Pages by slug, from after `after` on.
     async fn pages(
         &self,

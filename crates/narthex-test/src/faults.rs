@@ -101,9 +101,6 @@ impl Pages for Faults {
         self.readable()?;
         self.inner.page(space, key).await
     }
-    async fn page_space(&self, page: PageId) -> Result<Option<SpaceId>, StoreError> {
-        self.inner.page_space(page).await
-    }
     async fn pages(
         &self,
         space: SpaceId,

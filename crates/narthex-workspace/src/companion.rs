@@ -170,19 +170,24 @@ fn take_space(value: &mut Value) -> Option<String> {
 }
 
 /// What the server stamps, apart from the space, which the companion may name.
-const STAMPED: &[&str] = &[
-    "space_id",
-    "agent_id",
-    "applied",
-    "status",
-    "payload/space",
-    "payload/space_id",
-    "payload/agent_id",
-    "payload/applied",
-    "payload/status",
-];
+const STAMPED: &[&str] = match propose_change::STAMPED.split_first() {
+    Some((_space, rest)) => rest,
+    None => &[],
+};
 
 const INSTRUCTIONS: &str = "You are the owner's companion, on the owner's own machine. `search`, \
 `read` and `context` reach every space you were started for; name one with `space`. You can read \
 the owner's conversations. You cannot change anything yourself: `propose_change` puts a proposal \
 into the owner's inbox.";
+
+#[cfg(test)]
+mod tests {
+    use super::STAMPED;
+    use crate::tools::propose_change;
+
+    #[test]
+    fn only_the_space_is_left_in() {
+        assert_eq!(propose_change::STAMPED.first(), Some(&"space"));
+        assert!(!STAMPED.contains(&"space") && STAMPED.contains(&"payload/space"));
+    }
+}

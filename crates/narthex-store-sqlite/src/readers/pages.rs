@@ -32,15 +32,6 @@ impl Pages for SqliteStore {
         Ok(view)
     }
 
-    async fn page_space(&self, page: PageId) -> Result<Option<SpaceId>, StoreError> {
-        let row =
-            sqlx::query("SELECT s.id FROM pages p JOIN spaces s ON s.n = p.space WHERE p.id = ?1")
-                .bind(page.as_bytes().as_slice())
-                .fetch_optional(&self.readers)
-                .await;
-        super::one(row, |row| row.id("id", SpaceId::from_bytes))
-    }
-
     async fn pages(
         &self,
         space: SpaceId,

@@ -27,7 +27,6 @@ pub async fn a_page_reads_back_as_written(backend: &dyn Backend) {
     assert_eq!((page.created, page.updated), (at(2_000), at(2_000)));
     let by_id = house.store.page(house.a, &PageKey::Id(write.page)).await.unwrap();
     assert_eq!(by_id.map(|view| view.page), Some(page));
-    assert_eq!(house.store.page_space(write.page).await.unwrap(), Some(house.a));
     assert_eq!(house.store.page_count(house.a).await.unwrap(), 1);
 }
 
@@ -141,7 +140,6 @@ pub async fn a_deleted_page_leaves_its_history(backend: &dyn Backend) {
 
     assert!(house.view(house.a, "home").await.is_none());
     assert!(house.store.page(house.a, &PageKey::Id(page)).await.unwrap().is_none());
-    assert_eq!(house.store.page_space(page).await.unwrap(), None);
     let revisions = house.store.revisions(house.a, page, RevisionFilter::All).await.unwrap();
     let told: Vec<_> = revisions
         .iter()
@@ -181,7 +179,6 @@ pub async fn moving_takes_everything_along(backend: &dyn Backend) {
     assert_eq!((view.page.id, view.page.space, view.page.revision), (page, house.b, 2));
     assert_eq!(view.links, refs(&[("friend", "Friend of b")]));
     assert_eq!(house.found(house.b, "wandering").await, ["home"]);
-    assert_eq!(house.store.page_space(page).await.unwrap(), Some(house.b));
     let history = house.store.revisions(house.b, page, RevisionFilter::All).await.unwrap();
     assert_eq!(history.len(), 2);
     assert_eq!(house.view(house.b, "friend").await.unwrap().backlinks, refs(&[("home", "Home")]));

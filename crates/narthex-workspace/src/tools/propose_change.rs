@@ -24,7 +24,8 @@ pub(crate) const DECLARED: Declared = Declared {
     does: Does::Propose,
 };
 
-/// Fields the server stamps. What a client says about them is taken out, never trusted.
+/// Fields the server stamps. What a client says about them is taken out, never trusted. The space
+/// comes first: the companion's registry leaves it in.
 pub(crate) const STAMPED: &[&str] = &[
     "space",
     "space_id",

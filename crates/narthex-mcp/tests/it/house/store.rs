@@ -112,9 +112,6 @@ impl Pages for MemoryStore {
     async fn page(&self, _: SpaceId, _: &PageKey) -> Result<Option<PageView>, StoreError> {
         Ok(None)
     }
-    async fn page_space(&self, _: PageId) -> Result<Option<SpaceId>, StoreError> {
-        Ok(None)
-    }
     async fn pages(
         &self,
         _: SpaceId,
