@@ -5,11 +5,22 @@
 //! `hash(n) = SHA-256(domain ‖ hash(n-1) ‖ length ‖ bytes)`. The head (number and hash of the
 //! last record, under a MAC) is kept apart twice: in a row of its own and in a file of its own,
 //! so that a tail that was cut off is missed.
+//!
+//! Over the same bytes grows a Merkle tree ([`Tree`]), and signed [`Checkpoint`]s say what it was
+//! at which size. Anyone with the public key can check those; see `docs/ledger-format.md`.
+
+mod checkpoint;
+mod note;
+mod tree;
 
 use hmac::{Hmac, KeyInit, Mac};
 use narthex_core::{Digest, RecordDraft, Timestamp, canonical_json};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
+
+pub use checkpoint::{Checkpoint, EVERY, PERIOD, Seal, Sealer};
+pub use note::{NoteError, PublicKey, SealKey};
+pub use tree::Tree;
 
 /// The hash before the first record.
 pub const GENESIS: Digest = Digest::from_bytes([0; 32]);
@@ -101,6 +112,14 @@ impl HeadKey {
         Self(bytes)
     }
 
+    /// A key for another purpose, made from this one.
+    pub fn derive(&self, purpose: &str) -> [u8; 32] {
+        let mut mac = self.start();
+        mac.update(DERIVE_DOMAIN);
+        mac.update(purpose.as_bytes());
+        mac.finalize().into_bytes().into()
+    }
+
     /// Makes the head of a chain.
     pub fn head(&self, seq: u64, hash: Digest) -> Head {
         Head {
@@ -115,16 +134,25 @@ impl HeadKey {
         self.mac(head.seq, head.hash).verify_slice(head.mac.as_bytes()).is_ok()
     }
 
+    fn start(&self) -> Hmac<Sha256> {
+        keyed(&self.0)
+    }
+
     fn mac(&self, seq: u64, hash: Digest) -> Hmac<Sha256> {
-        // One block: HMAC itself pads a shorter key with zeros.
-        let mut block = [0_u8; 64];
-        block.iter_mut().zip(self.0).for_each(|(to, from)| *to = from);
-        let mut mac = Hmac::<Sha256>::new(&block.into());
+        let mut mac = self.start();
         mac.update(HEAD_DOMAIN);
         mac.update(&seq.to_be_bytes());
         mac.update(hash.as_bytes());
         mac
     }
+}
+
+/// HMAC under a key of 32 bytes.
+pub(crate) fn keyed(key: &[u8; 32]) -> Hmac<Sha256> {
+    // One block: HMAC itself pads a shorter key with zeros.
+    let mut block = [0_u8; 64];
+    block.iter_mut().zip(key).for_each(|(to, from)| *to = *from);
+    Hmac::<Sha256>::new(&block.into())
 }
 
 /// What is wrong with a ledger.
@@ -291,6 +319,7 @@ impl Verification {
 
 const VERSION: u32 = 1;
 const RECORD_DOMAIN: &[u8] = b"narthex ledger record v1\n";
+const DERIVE_DOMAIN: &[u8] = b"narthex derived key v1\n";
 const HEAD_DOMAIN: &[u8] = b"narthex ledger head v1\n";
 
 #[cfg(test)]
