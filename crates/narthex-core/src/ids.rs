@@ -81,6 +81,8 @@ id! {
     ProposalId,
     /// A conversation of the owner's.
     ConversationId,
+    /// A request for the owner's approval.
+    ApprovalId,
     /// One call through the gate; joins the records it leaves in the ledger.
     CallId,
 }

@@ -1,10 +1,12 @@
 //! What a ledger record says. How it is framed, chained and kept is the store's business.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Agent, AgentId, CallId, Digest, Reason, RequestId, SessionId, Slug, SpaceId, Tier, TokenId,
-    Transport,
+    Agent, AgentId, ApprovalMark, CallId, Cost, Digest, Reason, RequestId, SessionId, Slug,
+    SpaceId, Taint, Tier, TokenId, Transport,
 };
 
 /// Which step of a call a record is.
@@ -93,12 +95,23 @@ pub struct Subject {
     /// How many, where one record stands for several.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub count: Option<u64>,
+    /// What it was before, in one word, where an owner changed a setting.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub from: Option<String>,
+    /// What it is now.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub to: Option<String>,
 }
 
 impl Subject {
     /// One thing.
     pub fn one(kind: &str, id: impl std::fmt::Display) -> Self {
         Self { kind: Some(kind.to_owned()), id: Some(id.to_string()), ..Self::default() }
+    }
+
+    /// With what was changed, in a word each.
+    pub fn changed(self, from: impl std::fmt::Display, to: impl std::fmt::Display) -> Self {
+        Self { from: Some(from.to_string()), to: Some(to.to_string()), ..self }
     }
 }
 
@@ -121,8 +134,12 @@ pub struct RecordDraft {
     pub surface: Option<String>,
     /// The tool, the method, or the owner's action.
     pub tool: String,
-    /// The digest of the arguments.
+    /// The keyed digest of the arguments.
     pub arguments: Option<Digest>,
+    /// The keyed digest of each argument by its name, where the owner wants equal values to be
+    /// found again.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty", default)]
+    pub values: BTreeMap<String, Digest>,
     /// What was decided.
     pub decision: Ruled,
     /// Why.
@@ -133,6 +150,21 @@ pub struct RecordDraft {
     pub outcome: Outcome,
     /// How long it took, in microseconds.
     pub micros: Option<u64>,
+    /// Bytes of the answer.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub bytes: Option<u64>,
+    /// What it cost, as an upstream said.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub cost: Option<Cost>,
+    /// What the agent had taken in when this was decided.
+    #[serde(skip_serializing_if = "Taint::is_clean", default)]
+    pub taint: Taint,
+    /// What this answer set in the latch.
+    #[serde(skip_serializing_if = "Taint::is_clean", default)]
+    pub armed: Taint,
+    /// The approval it went ahead with, or asks for.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub approval: Option<ApprovalMark>,
     /// The client's request id.
     pub request: Option<RequestId>,
     /// The legacy session, where there is one.
@@ -140,4 +172,41 @@ pub struct RecordDraft {
     /// What it was about.
     #[serde(default)]
     pub subject: Subject,
+}
+
+impl RecordDraft {
+    /// A record that says who, how and what, and nothing more: allowed, and it went well.
+    pub fn new(
+        phase: Phase,
+        call: CallId,
+        actor: Actor,
+        transport: Transport,
+        tool: impl Into<String>,
+    ) -> Self {
+        Self {
+            phase,
+            call,
+            actor,
+            token: None,
+            transport,
+            space: None,
+            surface: None,
+            tool: tool.into(),
+            arguments: None,
+            values: BTreeMap::new(),
+            decision: Ruled::Allow,
+            reason: Reason::Permitted,
+            tier: None,
+            outcome: Outcome::Ok,
+            micros: None,
+            bytes: None,
+            cost: None,
+            taint: Taint::CLEAN,
+            armed: Taint::CLEAN,
+            approval: None,
+            request: None,
+            session: None,
+            subject: Subject::default(),
+        }
+    }
 }

@@ -10,15 +10,19 @@
 //! its bound as a named constant. A value that exists is valid; checking happens once, here.
 
 mod agent;
+mod approval;
 mod bounds;
+mod budget;
 mod call;
 mod conversation;
 mod digest;
 mod effects;
 mod grant;
 mod ids;
+mod latch;
 mod ledger;
 mod links;
+mod moment;
 mod page;
 mod proposal;
 mod question;
@@ -27,24 +31,31 @@ mod rule;
 mod scope;
 mod slug;
 mod space;
+mod switch;
 mod taint;
 mod text;
 mod tier;
 mod time;
 mod token;
+mod words;
 
 pub use agent::{Agent, AgentKind, Principal};
+pub use approval::{Approval, ApprovalMark, ApprovalStatus, Approver, Binding};
 pub use bounds::Bound;
+pub use budget::{Budget, Cost, CostError, Overspent, Spent, Usage};
 pub use call::{RequestId, SessionId, Transport};
 pub use conversation::{Conversation, ConversationSummary};
 pub use digest::{Digest, canonical_json};
 pub use effects::{Containment, EffectSite, Effects, Reads, Sends, TakesIn};
 pub use grant::{Capability, Grant, Grants};
 pub use ids::{
-    AgentId, CallId, ConversationId, IdError, PageId, ProposalId, RevisionId, SpaceId, TokenId,
+    AgentId, ApprovalId, CallId, ConversationId, IdError, PageId, ProposalId, RevisionId, SpaceId,
+    TokenId,
 };
+pub use latch::{Arming, Cause, Holder, Latch};
 pub use ledger::{Actor, Outcome, Phase, RecordDraft, Ruled, Subject};
 pub use links::wiki_links;
+pub use moment::{Age, BootId, Moment};
 pub use page::{
     Author, Page, PageDraft, PageKey, PageRef, PageRevision, PageSummary, PageView, Provenance,
 };
@@ -55,6 +66,7 @@ pub use rule::{Ruling, Standing, rule};
 pub use scope::{NoSpaceScope, Scope};
 pub use slug::{PageSlug, Slug, SlugError};
 pub use space::Space;
+pub use switch::{Engaged, EngagedBy, ParseScopeError, Place, SwitchScope, Switches};
 pub use taint::Taint;
 pub use text::{TextError, Title, clean_line};
 pub use tier::{Ceiling, Consent, Mode, ParseModeError, ParseTierError, Tier};

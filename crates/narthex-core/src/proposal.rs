@@ -1,8 +1,5 @@
 //! A change an agent asks for.
 
-use std::fmt;
-use std::str::FromStr;
-
 use serde::{Deserialize, Serialize};
 
 use crate::{AgentId, PageDraft, PageId, ProposalId, SpaceId, Taint, Timestamp};
@@ -85,29 +82,7 @@ impl ProposalStatus {
     }
 }
 
-/// Not one of the words.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("not one of the words known here")]
-pub struct UnknownWord;
-
-macro_rules! words {
-    ($($name:ident),+) => {$(
-        impl FromStr for $name {
-            type Err = UnknownWord;
-            fn from_str(text: &str) -> Result<Self, UnknownWord> {
-                Self::ALL.into_iter().find(|word| word.as_str() == text).ok_or(UnknownWord)
-            }
-        }
-
-        impl fmt::Display for $name {
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str(self.as_str())
-            }
-        }
-    )+};
-}
-
-words!(EntityType, ChangeAction, ProposalStatus);
+crate::words::words!(EntityType, ChangeAction, ProposalStatus);
 
 /// A change an agent asks for; applied by the owner or not at all.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

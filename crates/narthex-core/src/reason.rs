@@ -70,6 +70,12 @@ reasons! {
     Tainted = "tainted", "this agent has taken in text the owner did not write, so this call needs the owner's approval; a proposal does not";
     /// Sending outside while private and untrusted are both set.
     EgressWhileTainted = "egress_while_tainted", "this call would send data outside after private and untrusted text was read; it needs the owner's approval";
+    /// The approval for exactly this call was used up by the call itself.
+    ApprovalUsed = "approval_used", "the approval for exactly this call was already used: it ran once";
+    /// The owner said no to exactly this call.
+    ApprovalDenied = "approval_denied", "the owner said no to exactly this call";
+    /// A call that cannot be undone must name exactly one target.
+    OneTarget = "one_target", "a call of this tier must name exactly one target";
     /// A budget is used up.
     OverBudget = "over_budget", "the budget for this agent is used up";
     /// The kill switch is engaged.
@@ -84,6 +90,8 @@ reasons! {
     Unavailable = "unavailable", "the call cannot be recorded right now, so it was not made; try again later";
     /// The deadline passed.
     DeadlineExceeded = "deadline_exceeded", "the call took too long and was ended";
+    /// A session id that this agent has not opened, or that has ended.
+    UnknownSession = "unknown_session", "no such session; start a new one with initialize";
     /// Our own fault.
     Internal = "internal", "something went wrong inside; the owner can find it in the log";
     /// The process ended between intent and outcome.

@@ -15,6 +15,24 @@ impl Taint {
     /// Nothing taken in.
     pub const CLEAN: Self = Self { private: false, untrusted: false };
 
+    /// Nothing is set.
+    pub const fn is_clean(&self) -> bool {
+        !self.private && !self.untrusted
+    }
+
+    /// Whether everything set here is set there.
+    pub const fn is_within(self, other: Self) -> bool {
+        (!self.private || other.private) && (!self.untrusted || other.untrusted)
+    }
+
+    /// What is set here and not there.
+    pub const fn without(self, other: Self) -> Self {
+        Self {
+            private: self.private && !other.private,
+            untrusted: self.untrusted && !other.untrusted,
+        }
+    }
+
     /// Both together: taint only ever adds up.
     pub const fn and(self, other: Self) -> Self {
         Self {

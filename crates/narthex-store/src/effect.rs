@@ -1,8 +1,11 @@
 //! Everything that can be changed, as data. One writer carries them out, one at a time.
 
+use std::time::Duration;
+
 use narthex_core::{
-    Agent, AgentId, Conversation, PageDraft, PageId, Proposal, ProposalId, Provenance, RevisionId,
-    Space, SpaceId, Timestamp, TokenId, TokenLabel,
+    Agent, AgentId, Approval, ApprovalId, ApprovalStatus, Budget, Conversation, Engaged, Holder,
+    Mode, Moment, PageDraft, PageId, Proposal, ProposalId, Provenance, RevisionId, Space, SpaceId,
+    SwitchScope, Taint, Tier, Timestamp, TokenId, TokenLabel,
 };
 
 /// One change.
@@ -55,6 +58,78 @@ pub enum Effect {
         agent: AgentId,
         /// Off or on.
         disabled: bool,
+    },
+    /// Gives an agent another ceiling.
+    SetAgentCeiling {
+        /// Which one.
+        agent: AgentId,
+        /// The highest tier it may reach.
+        ceiling: Tier,
+    },
+    /// Gives an agent a budget of its own, or the house's again. What was used up stays used up.
+    SetAgentBudget {
+        /// Which one.
+        agent: AgentId,
+        /// What it may use up.
+        budget: Option<Budget>,
+    },
+    /// Gives a space another ceiling, or none of its own.
+    SetSpaceCeiling {
+        /// Which one.
+        space: SpaceId,
+        /// The highest tier allowed in it.
+        ceiling: Option<Tier>,
+    },
+    /// Notes the posture that is in force, so that the next start knows whether it changed.
+    NoteMode {
+        /// In force.
+        mode: Mode,
+        /// What the owner chose while it ran, if anything; it can only lower what the settings say.
+        chosen: Option<Mode>,
+    },
+    /// Engages a kill switch. Engaging an engaged one changes nothing.
+    EngageSwitch(Engaged),
+    /// Lifts a kill switch. Refused if it is not engaged.
+    LiftSwitch {
+        /// Which one.
+        scope: SwitchScope,
+    },
+    /// Opens a latch.
+    ClearLatch {
+        /// Whose.
+        holder: Holder,
+        /// What of it.
+        taint: Taint,
+        /// Only what was not set again since then: the window that ran out, seen from now.
+        ran_out: Option<(Moment, Duration)>,
+    },
+    /// Puts a request for approval before the owner. If the same call waits already, nothing
+    /// changes and that one is the answer. Refused if the agent has `cap` waiting ones.
+    RequestApproval {
+        /// The request.
+        approval: Box<Approval>,
+        /// How many may wait.
+        cap: u32,
+    },
+    /// The owner's answer to a waiting request. Refused if it waits no more, or too long.
+    DecideApproval {
+        /// Which one.
+        id: ApprovalId,
+        /// What was shown to the owner: another call under the same id is refused.
+        digest: narthex_core::Digest,
+        /// Yes or no.
+        approve: bool,
+        /// The owner's words.
+        note: Option<String>,
+        /// When.
+        at: Moment,
+    },
+    /// A wrong nonce was typed. After `most` of them the request is void.
+    WrongNonce {
+        /// For which request.
+        id: ApprovalId,
+        /// How many may be typed.
+        most: u32,
     },
     /// A new token. Refused for the companion, which has none.
     AddToken {
@@ -182,4 +257,10 @@ pub enum Effected {
     Imported(Vec<ImportOutcome>),
     /// A token was ended now (false: it had ended before).
     Revoked(bool),
+    /// Something changed (false: it was so before).
+    Changed(bool),
+    /// The request for approval that waits now: the given one, or an older one of the same call.
+    Waits(Box<Approval>),
+    /// What became of a request.
+    Approval(ApprovalStatus),
 }

@@ -1,6 +1,6 @@
 //! What can go wrong in a store, and whose fault it is.
 
-use narthex_core::ProposalStatus;
+use narthex_core::{ApprovalStatus, Overspent, ProposalStatus, SwitchScope};
 
 /// A store could not do what it was asked.
 #[derive(Debug, thiserror::Error)]
@@ -49,6 +49,30 @@ pub enum Refused {
     /// The agent has as many open proposals as it may.
     #[error("{cap} proposals of this agent are waiting for the owner already")]
     TooManyOpen {
+        /// How many.
+        cap: u32,
+    },
+    /// A kill switch is engaged.
+    #[error("stopped: the kill switch for {0} is engaged")]
+    Stopped(SwitchScope),
+    /// The switch is not engaged.
+    #[error("the kill switch for {0} is not engaged")]
+    NotEngaged(SwitchScope),
+    /// A ceiling came down in the meantime.
+    #[error("the ceiling no longer admits this tier")]
+    OverCeiling,
+    /// The agent took something in after the decision: it must be made again.
+    #[error("the agent has taken in more than the decision knew of")]
+    TaintMoved,
+    /// A budget is used up.
+    #[error("{0}")]
+    OverBudget(Overspent),
+    /// The approval is not there for this call: decided otherwise, too old, or made for another.
+    #[error("the approval is not good for this call ({0})")]
+    NotApproved(ApprovalStatus),
+    /// The agent has as many requests before the owner as it may.
+    #[error("{cap} requests of this agent are waiting for the owner already")]
+    TooManyWaiting {
         /// How many.
         cap: u32,
     },

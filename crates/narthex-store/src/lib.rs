@@ -17,6 +17,7 @@ mod effect;
 mod error;
 mod head_file;
 mod repositories;
+mod row_key;
 mod search;
 mod unit;
 
@@ -28,19 +29,38 @@ pub use effect::{Effect, Effected, ImportOutcome, ImportedPage, PageWrite};
 pub use error::{Refused, StoreError};
 pub use head_file::HeadFile;
 pub use repositories::{
-    Agents, Conversations, Hit, LedgerReader, Pages, ProposalFilter, Proposals, RevisionFilter,
-    Spaces, TokenRecord, Tokens,
+    Agents, ApprovalFilter, Approvals, Conversations, GateBooks, Hit, LedgerReader, Pages,
+    ProposalFilter, Proposals, RevisionFilter, Spaces, TokenRecord, Tokens,
 };
+pub use row_key::RowKey;
 pub use search::{SearchQuery, Term};
 pub use unit::{Commits, Committed, Guard, Receipt, UnitOfWork};
 
 /// Everything a back end implements.
 pub trait Store:
-    Spaces + Pages + Agents + Tokens + Proposals + Conversations + LedgerReader + Commits
+    Spaces
+    + Pages
+    + Agents
+    + Tokens
+    + Proposals
+    + Approvals
+    + Conversations
+    + GateBooks
+    + LedgerReader
+    + Commits
 {
 }
 
 impl<T> Store for T where
-    T: Spaces + Pages + Agents + Tokens + Proposals + Conversations + LedgerReader + Commits
+    T: Spaces
+        + Pages
+        + Agents
+        + Tokens
+        + Proposals
+        + Approvals
+        + Conversations
+        + GateBooks
+        + LedgerReader
+        + Commits
 {
 }

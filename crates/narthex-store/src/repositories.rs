@@ -4,9 +4,10 @@ use std::fmt::Debug;
 
 use async_trait::async_trait;
 use narthex_core::{
-    Agent, AgentId, Conversation, ConversationId, ConversationSummary, Digest, PageId, PageKey,
-    PageRevision, PageSummary, PageView, Proposal, ProposalId, ProposalStatus, Slug, Space,
-    SpaceId, TokenId, TokenSummary,
+    Agent, AgentId, Approval, ApprovalId, ApprovalStatus, Conversation, ConversationId,
+    ConversationSummary, Digest, Holder, Latch, Mode, PageId, PageKey, PageRevision, PageSummary,
+    PageView, Proposal, ProposalId, ProposalStatus, Slug, Space, SpaceId, Spent, Switches, TokenId,
+    TokenSummary,
 };
 
 use crate::chain::{Head, StoredRecord};
@@ -130,6 +131,47 @@ pub trait Proposals: Debug + Send + Sync {
     async fn proposal(&self, id: ProposalId) -> Result<Option<Proposal>, StoreError>;
     /// Newest first.
     async fn proposals(&self, filter: &ProposalFilter) -> Result<Vec<Proposal>, StoreError>;
+}
+
+/// Which requests for approval are wanted.
+#[derive(Debug, Clone, Default)]
+pub struct ApprovalFilter {
+    /// Only of this agent.
+    pub agent: Option<AgentId>,
+    /// Only in one of these states; all if empty.
+    pub statuses: Vec<ApprovalStatus>,
+    /// At most so many.
+    pub limit: u32,
+}
+
+/// Requests for approval.
+#[async_trait]
+pub trait Approvals: Debug + Send + Sync {
+    /// By id.
+    async fn approval(&self, id: ApprovalId) -> Result<Option<Approval>, StoreError>;
+    /// The newest of exactly this call.
+    async fn approval_of(
+        &self,
+        holder: Holder,
+        digest: Digest,
+    ) -> Result<Option<Approval>, StoreError>;
+    /// Newest first.
+    async fn approvals(&self, filter: &ApprovalFilter) -> Result<Vec<Approval>, StoreError>;
+}
+
+/// What the gate remembers of agents: read on every call, so a back end keeps it at hand.
+#[async_trait]
+pub trait GateBooks: Debug + Send + Sync {
+    /// What an agent has taken in.
+    async fn latch(&self, holder: Holder) -> Result<Latch, StoreError>;
+    /// Every latch that is set.
+    async fn latches(&self) -> Result<Vec<(Holder, Latch)>, StoreError>;
+    /// What an agent has used up lately.
+    async fn spent(&self, holder: Holder) -> Result<Spent, StoreError>;
+    /// The kill switches that are engaged. If that cannot be said, everything is stopped.
+    async fn switches(&self) -> Result<Switches, StoreError>;
+    /// The posture noted last, and what the owner chose while it ran.
+    async fn noted_mode(&self) -> Result<Option<(Mode, Option<Mode>)>, StoreError>;
 }
 
 /// The owner's conversations.

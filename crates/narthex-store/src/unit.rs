@@ -1,18 +1,26 @@
 //! The unit of work: all of it durable, or none of it.
 
 use std::fmt::Debug;
+use std::time::Duration;
 
 use async_trait::async_trait;
-use narthex_core::{AgentId, Digest, RecordDraft, Timestamp, TokenId};
+use narthex_core::{
+    AgentId, ApprovalId, Arming, Budget, CallId, Digest, Holder, Moment, Place, RecordDraft, Taint,
+    Tier, Timestamp, TokenId,
+};
 
 use crate::{Effect, Effected, StoreError};
 
 /// Something that must still hold inside the transaction, however long ago it was decided on.
 ///
 /// The gate decides on snapshots; what could have changed since is checked again here, by the
-/// one writer. Kill switch, taint, budget and the burning of an approval are guards as well.
+/// one writer. They are checked in the order given and the first that does not hold is the
+/// answer; [`Guard::Approved`] comes last, so that nothing is used up by a call that does not
+/// go ahead.
 #[derive(Debug, Clone)]
 pub enum Guard {
+    /// No kill switch that is engaged stops a call at this place.
+    NotStopped(Place),
     /// The agent exists and is not disabled.
     AgentActive(AgentId),
     /// The token is neither revoked nor expired at this moment.
@@ -21,6 +29,43 @@ pub enum Guard {
         token: TokenId,
         /// Now.
         now: Timestamp,
+    },
+    /// The agent's ceiling, and its space's, still admit this tier.
+    CeilingAdmits {
+        /// Whose.
+        holder: Holder,
+        /// The tier of the call.
+        tier: Tier,
+    },
+    /// The agent has taken in nothing more than the decision knew of.
+    TaintWithin {
+        /// Whose.
+        holder: Holder,
+        /// What the decision was made on.
+        decided: Taint,
+    },
+    /// What the unit's own records use up ([`narthex_core::Usage::of`]) still fits into the budget.
+    WithinBudget {
+        /// Whose.
+        holder: Holder,
+        /// How much there is.
+        budget: Budget,
+        /// Now.
+        now: Timestamp,
+    },
+    /// The owner approved exactly this call, lately, and nobody has used it: it is used up here,
+    /// together with the rest of the unit or not at all.
+    Approved {
+        /// The approval.
+        id: ApprovalId,
+        /// What the call is.
+        digest: Digest,
+        /// The call that uses it up.
+        call: CallId,
+        /// Now.
+        now: Moment,
+        /// How long an approval is good for.
+        valid: Duration,
     },
 }
 
@@ -31,6 +76,8 @@ pub struct UnitOfWork {
     pub guards: Vec<Guard>,
     /// What is to change.
     pub effect: Option<Effect>,
+    /// What the answer that this unit releases does to a latch.
+    pub arms: Option<Arming>,
     /// What is to be in the ledger with it.
     pub records: Vec<RecordDraft>,
 }
@@ -43,7 +90,7 @@ impl UnitOfWork {
 
     /// A change and the record of it.
     pub fn effect(effect: Effect, record: RecordDraft) -> Self {
-        Self { guards: Vec::new(), effect: Some(effect), records: vec![record] }
+        Self { effect: Some(effect), records: vec![record], ..Self::default() }
     }
 }
 

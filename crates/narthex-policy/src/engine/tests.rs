@@ -145,6 +145,7 @@ fn ask(
         grants,
         ceiling: Tier::T1,
         space: scope.space(),
+        budget: None,
         disabled: false,
         created: Timestamp::from_millis(0),
     };

@@ -43,6 +43,7 @@ impl Desk {
             grants: grants(new.grants)?,
             ceiling: new.ceiling.unwrap_or(Tier::T1),
             space,
+            budget: None,
             disabled: false,
             created: self.now(),
         };
@@ -100,6 +101,7 @@ impl Desk {
             grants: Grants::standard(),
             ceiling: Tier::T1,
             space: None,
+            budget: None,
             disabled: false,
             created: self.now(),
         };

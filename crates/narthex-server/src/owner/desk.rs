@@ -152,23 +152,18 @@ pub(super) fn owner_record(
 ) -> RecordDraft {
     let decision = if outcome == Outcome::Refused { Ruled::Refuse } else { Ruled::Allow };
     RecordDraft {
-        phase: Phase::Owner,
-        call: CallId::from_uuid(fresh_uuid()),
-        actor: Actor::Owner,
-        token: None,
-        transport: Transport::Local,
         space,
-        surface: None,
-        tool: action.to_owned(),
-        arguments: None,
         decision,
         reason,
-        tier: None,
         outcome,
-        micros: None,
-        request: None,
-        session: None,
         subject,
+        ..RecordDraft::new(
+            Phase::Owner,
+            CallId::from_uuid(fresh_uuid()),
+            Actor::Owner,
+            Transport::Local,
+            action,
+        )
     }
 }
 

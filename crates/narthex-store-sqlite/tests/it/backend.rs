@@ -88,23 +88,6 @@ pub(crate) async fn append(store: &SqliteStore, count: usize) {
 }
 
 pub(crate) fn record(tool: &str) -> RecordDraft {
-    RecordDraft {
-        phase: Phase::Observed,
-        call: CallId::from_uuid(fresh_uuid()),
-        actor: Actor::Owner,
-        token: None,
-        transport: Transport::Local,
-        space: None,
-        surface: None,
-        tool: tool.to_owned(),
-        arguments: None,
-        decision: Ruled::Allow,
-        reason: Reason::OwnerAction,
-        tier: None,
-        outcome: Outcome::Ok,
-        micros: None,
-        request: None,
-        session: None,
-        subject: Subject::default(),
-    }
+    let call = CallId::from_uuid(fresh_uuid());
+    RecordDraft::new(Phase::Observed, call, Actor::Owner, Transport::Local, tool)
 }

@@ -228,7 +228,10 @@ mod tests {
             text.replacen("narthex", "other", 1),
             text.trim_end().to_owned() + " \n",
         ] {
-            assert_eq!(Checkpoint::open(&key.sign(&other), key.public()), Err(NoteError::Malformed));
+            assert_eq!(
+                Checkpoint::open(&key.sign(&other), key.public()),
+                Err(NoteError::Malformed)
+            );
         }
     }
 

@@ -234,23 +234,6 @@ const fn at(millis: i64) -> Timestamp {
 }
 
 fn draft(tool: &str) -> RecordDraft {
-    RecordDraft {
-        phase: Phase::Observed,
-        call: CallId::from_uuid(Uuid::nil()),
-        actor: Actor::House,
-        token: None,
-        transport: Transport::Local,
-        space: None,
-        surface: None,
-        tool: tool.to_owned(),
-        arguments: None,
-        decision: Ruled::Allow,
-        reason: Reason::Permitted,
-        tier: None,
-        outcome: Outcome::Ok,
-        micros: None,
-        request: None,
-        session: None,
-        subject: Subject::default(),
-    }
+    let call = CallId::from_uuid(Uuid::nil());
+    RecordDraft::new(Phase::Observed, call, Actor::House, Transport::Local, tool)
 }

@@ -53,6 +53,7 @@ pub async fn switching_off_and_on(backend: &dyn Backend) {
 pub async fn guards_hold_inside_the_transaction(backend: &dyn Backend) {
     let house = House::open(backend).await;
     let unit = |agent: AgentId, slug: &str| UnitOfWork {
+        arms: None,
         guards: vec![Guard::AgentActive(agent)],
         effect: Some(Effect::WritePage(new_page(house.a, draft(slug, "Page", "")))),
         records: vec![record("guarded")],

@@ -15,6 +15,7 @@ pub async fn a_refused_unit_leaves_nothing_and_no_gap(backend: &dyn Backend) {
     house.write(house.a, "home", "Home", "one").await;
     let before = house.records().await;
     let unit = UnitOfWork {
+        arms: None,
         guards: Vec::new(),
         effect: Some(Effect::WritePage(new_page(house.a, draft("home", "Home", "two")))),
         records: vec![record("refused-1"), record("refused-2")],

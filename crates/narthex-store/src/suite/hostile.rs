@@ -67,6 +67,8 @@ fn everywhere(text: &str) -> RecordDraft {
             id: Some(text.to_owned()),
             digest: Some(Digest::of(b"")),
             count: Some(u64::MAX),
+            from: Some(text.to_owned()),
+            to: Some(text.to_owned()),
         },
         ..record("replaced")
     }

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use narthex_core::{
-    Actor, Agent, AgentId, AgentKind, Author, CallId, ChangeAction, EntityType, Grants, Outcome,
-    Page, PageDraft, PageId, PageKey, PageSlug, PageView, Phase, Proposal, ProposalId,
-    ProposalStatus, Provenance, Reason, RecordDraft, RevisionId, Ruled, Slug, Space, SpaceId,
-    Subject, Taint, Tier, Timestamp, Title, TokenId, TokenLabel, Transport,
+    Actor, Agent, AgentId, AgentKind, Author, CallId, ChangeAction, EntityType, Grants, Page,
+    PageDraft, PageId, PageKey, PageSlug, PageView, Phase, Proposal, ProposalId, ProposalStatus,
+    Provenance, Reason, RecordDraft, RevisionId, Slug, Space, SpaceId, Taint, Tier, Timestamp,
+    Title, TokenId, TokenLabel, Transport,
 };
 
 use super::Backend;
@@ -150,6 +150,7 @@ pub(super) fn agent(name: &str, space: Option<SpaceId>) -> Agent {
         grants: Grants::standard(),
         ceiling: Tier::T1,
         space,
+        budget: None,
         disabled: false,
         created: at(1_000),
     }
@@ -258,23 +259,11 @@ pub(super) const fn from_proposal(proposal: &Proposal) -> Provenance {
 }
 
 pub(super) fn record(tool: &str) -> RecordDraft {
+    let call = CallId::from_uuid(fresh_uuid());
     RecordDraft {
-        phase: Phase::Observed,
-        call: CallId::from_uuid(fresh_uuid()),
-        actor: Actor::Owner,
-        token: None,
-        transport: Transport::Local,
-        space: None,
-        surface: None,
-        tool: tool.to_owned(),
-        arguments: None,
-        decision: Ruled::Allow,
         reason: Reason::OwnerAction,
         tier: Some(Tier::T0),
-        outcome: Outcome::Ok,
         micros: Some(12),
-        request: None,
-        session: None,
-        subject: Subject::default(),
+        ..RecordDraft::new(Phase::Observed, call, Actor::Owner, Transport::Local, tool)
     }
 }

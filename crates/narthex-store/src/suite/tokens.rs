@@ -59,6 +59,7 @@ pub async fn a_dead_token_guards_nothing(backend: &dyn Backend) {
     let (ends, ended) = (house.token(Some(at(50))).await, house.token(None).await);
     house.done(Effect::RevokeToken { id: ended, at: at(1) }).await;
     let unit = |token: TokenId, now: Timestamp| UnitOfWork {
+        arms: None,
         guards: vec![Guard::TokenLive { token, now }],
         effect: None,
         records: vec![record("guarded")],

@@ -151,6 +151,7 @@ fn agent(n: u128, bound: bool, suggests: bool) -> Agent {
         grants,
         ceiling: Tier::T1,
         space: bound.then(|| SpaceId::from_uuid(Uuid::from_u128(100))),
+        budget: None,
         disabled: false,
         created: Timestamp::from_millis(0),
     }
