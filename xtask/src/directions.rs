@@ -15,6 +15,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("narthex-store", &["narthex-core"]),
     ("narthex-store-sqlite", &["narthex-core", "narthex-store"]),
     ("narthex-verify", &[]),
+    ("narthex-egress", &[]),
     ("narthex-gate", &["narthex-core", "narthex-policy", "narthex-store"]),
     ("narthex-mcp", &["narthex-core", "narthex-gate"]),
     ("narthex-workspace", &["narthex-core", "narthex-gate", "narthex-store"]),

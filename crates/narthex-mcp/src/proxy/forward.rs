@@ -37,7 +37,9 @@ impl Forwarder {
         let mut token = HeaderValue::from_str(&bearer).map_err(|_| ProxyError::Token)?;
         token.set_sensitive(true);
         let wrong = |error: reqwest::Error| ProxyError::Client(error.to_string());
-        let mut client = Client::builder()
+        #[expect(clippy::disallowed_methods, reason = "it talks to the one server its user named")]
+        let client = Client::builder();
+        let mut client = client
             .no_proxy()
             .redirect(reqwest::redirect::Policy::none())
             .connect_timeout(config.connect_deadline)
