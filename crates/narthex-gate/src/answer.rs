@@ -1,6 +1,6 @@
 //! What comes back from a call.
 
-use narthex_core::{Reason, Subject, Taint};
+use narthex_core::{Approval, ApprovalId, Cost, Reason, Subject, Taint, Timestamp};
 use serde_json::Value;
 
 /// A tool's answer.
@@ -12,17 +12,37 @@ pub struct ToolOutput {
     pub taint: Taint,
     /// What it was about, for the ledger: ids and digests only.
     pub subject: Subject,
+    /// What it cost, where an upstream says so.
+    pub cost: Option<Cost>,
+    /// The text mirror, once it was made.
+    text: Option<String>,
 }
 
 impl ToolOutput {
     /// An answer.
     pub fn new(structured: Value) -> Self {
-        Self { structured, taint: Taint::CLEAN, subject: Subject::default() }
+        Self {
+            structured,
+            taint: Taint::CLEAN,
+            subject: Subject::default(),
+            cost: None,
+            text: None,
+        }
+    }
+
+    /// With what its text brings and what it was about.
+    pub fn about(self, taint: Taint, subject: Subject) -> Self {
+        Self { taint, subject, ..self }
     }
 
     /// The text mirror of the structured answer.
-    pub fn text(&self) -> String {
-        self.structured.to_string()
+    pub fn text(&mut self) -> &str {
+        self.text.get_or_insert_with(|| self.structured.to_string())
+    }
+
+    /// Takes the text mirror out.
+    pub fn take_text(&mut self) -> String {
+        self.text.take().unwrap_or_else(|| self.structured.to_string())
     }
 }
 
@@ -74,6 +94,16 @@ fn refusal_of(refused: &narthex_store::Refused) -> ToolError {
         Refused::NotFound(_) | Refused::PageLeft => return ToolError::not_found(),
         Refused::Taken(_) | Refused::Stale { .. } | Refused::AlreadyDecided(_) => Reason::Conflict,
         Refused::TooManyOpen { .. } => Reason::LimitReached,
+        Refused::TooManyWaiting { .. } => Reason::LimitReached,
+        Refused::Stopped(_) => {
+            return ToolError::caller(Reason::Stopped, Reason::Stopped.message());
+        }
+        Refused::OverCeiling => Reason::OverCeiling,
+        Refused::OverBudget(over) => {
+            let message = format!("{}: {over}", Reason::OverBudget.message());
+            return ToolError::caller(Reason::OverBudget, message);
+        }
+        Refused::NotEngaged(_) | Refused::TaintMoved | Refused::NotApproved(_) => Reason::Conflict,
         Refused::AgentInactive => Reason::AgentDisabled,
         Refused::TokenDead => Reason::Unauthorized,
     };
@@ -95,6 +125,8 @@ pub enum CallError {
         /// What to tell the model.
         message: String,
     },
+    /// It waits for the owner: told in the way the client speaks.
+    Waiting(Box<Waiting>),
     /// It could not be recorded, so it was not made (or its answer is withheld).
     Unavailable,
     /// More calls are under way than may be; nothing was decided.
@@ -103,4 +135,32 @@ pub enum CallError {
     Unauthorized,
     /// Our own fault.
     Internal,
+}
+
+/// What a client may know of a call that waits for the owner. The approval's secret is no part
+/// of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Waiting {
+    /// The request.
+    pub approval: ApprovalId,
+    /// Why the owner is asked.
+    pub because: Reason,
+    /// Until when it waits.
+    pub until: Timestamp,
+}
+
+impl Waiting {
+    pub(crate) const fn of(approval: &Approval) -> Self {
+        Self { approval: approval.id, because: approval.because, until: approval.until }
+    }
+
+    /// What to tell a model whose client has no other way of being told.
+    pub fn message(&self) -> String {
+        format!(
+            "{}. Nothing was done yet: request {} waits for the owner until {}. Once the owner has approved it, repeat exactly the same call and it will run, once.",
+            self.because.message(),
+            self.approval,
+            self.until,
+        )
+    }
 }

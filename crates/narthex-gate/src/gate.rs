@@ -6,11 +6,12 @@ use arc_swap::ArcSwap;
 use moka::sync::Cache;
 use narthex_core::{Agent, AgentId, CallId, Mode, SpaceId, Tier};
 use narthex_policy::PolicyEngine;
-use narthex_store::{Clock, Store, fresh_uuid};
+use narthex_store::{Clock, RowKey, Store, fresh_uuid};
 use tokio::sync::Semaphore;
 use tokio_util::task::TaskTracker;
 
-use crate::pipeline::{Limits, Tally, Verdicts};
+use crate::pipeline::{Limits, StopBoard, Tally, Verdicts};
+use crate::sessions::Sessions;
 use crate::{GateConfig, Verifier};
 
 /// What a gate is built from.
@@ -24,6 +25,8 @@ pub struct GateParts {
     pub policy: PolicyEngine,
     /// The time.
     pub clock: Arc<dyn Clock>,
+    /// What argument values and nonces are hashed with.
+    pub rows: RowKey,
     /// The bounds.
     pub config: GateConfig,
 }
@@ -46,6 +49,10 @@ pub(crate) struct Inner {
     pub(crate) agents: Cache<AgentId, (u64, Arc<Agent>)>,
     pub(crate) spaces: Cache<SpaceId, (u64, Option<Tier>)>,
     pub(crate) verdicts: Verdicts,
+    pub(crate) rows: RowKey,
+    pub(crate) mode: ArcSwap<Mode>,
+    pub(crate) stops: StopBoard,
+    pub(crate) sessions: Sessions,
 }
 
 /// How the parts of the house are, without names or secrets.
@@ -57,20 +64,26 @@ pub struct Health {
     pub ledger: bool,
     /// A policy is in force.
     pub policy: bool,
+    /// Not everything is stopped.
+    pub running: bool,
 }
 
 impl Health {
     /// Everything is.
     pub const fn is_good(self) -> bool {
-        self.store && self.ledger && self.policy
+        self.store && self.ledger && self.policy && self.running
     }
 }
 
 impl Gate {
-    /// Puts a gate together.
-    pub fn new(parts: GateParts) -> Self {
-        let GateParts { store, verifier, policy, clock, config } = parts;
-        Self(Arc::new(Inner {
+    /// Puts a gate together and reads what is stopped. What cannot be read is stopped.
+    pub async fn open(parts: GateParts) -> Self {
+        let GateParts { store, verifier, policy, clock, rows, config } = parts;
+        let gate = Self(Arc::new(Inner {
+            rows,
+            mode: ArcSwap::from_pointee(config.mode),
+            stops: StopBoard::new(),
+            sessions: Sessions::new(config.sessions.clone()),
             limits: Limits::new(&config),
             tally: Tally::new(&config),
             in_flight: Arc::new(Semaphore::new(config.calls_in_flight)),
@@ -83,7 +96,10 @@ impl Gate {
             verifier,
             clock,
             config,
-        }))
+        }));
+        gate.read_stops().await;
+        gate.take_up_mode().await;
+        gate
     }
 
     pub(crate) fn inner(&self) -> &Arc<Inner> {
@@ -105,9 +121,9 @@ impl Gate {
         self.0.policy.store(Arc::new(policy));
     }
 
-    /// The server's posture.
-    pub fn mode(&self) -> Mode {
-        self.0.config.mode
+    /// The bounds it was given.
+    pub fn config(&self) -> &GateConfig {
+        &self.0.config
     }
 
     /// The clock the house lives by.
@@ -121,6 +137,7 @@ impl Gate {
             store: self.0.store.head().await.is_ok(),
             ledger: self.0.store.is_writable(),
             policy: self.0.policy.load().is_in_force(),
+            running: !self.0.stops.is_everything_stopped(),
         }
     }
 

@@ -20,17 +20,21 @@ mod gate;
 mod identity;
 mod pipeline;
 mod ready;
+mod sessions;
 mod surface;
 
-pub use answer::{CallError, ToolError, ToolOutput};
-pub use config::GateConfig;
+pub use answer::{CallError, ToolError, ToolOutput, Waiting};
+pub use config::{GateConfig, SessionConfig};
 pub use gate::{Gate, GateParts, Health};
 pub use identity::{
     IssuedToken, Presented, SecretKey, Source, TokenVerifier, Verified, Verifier, VerifyError,
     issue_token, owner_token_in_clear,
 };
-pub use pipeline::{Admitted, Identified, Invocation, Method, Refusal, Stdio};
+pub use pipeline::{
+    Admitted, Identified, Invocation, Method, ModeError, Refusal, Stdio, StopError,
+};
 pub use ready::{ReadySurface, SurfaceFault};
+pub use sessions::{OpenSession, SessionInfo};
 pub use surface::{
     Annotations, Asks, CallContext, Intent, Local, Observe, RecordedIntent, Staged, Surface,
     SurfaceInfo, ToolSpec,

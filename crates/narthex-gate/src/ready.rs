@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use narthex_core::{EffectSite, Tier};
+use narthex_core::{Digest, EffectSite, Sends, Tier};
 use serde_json::Value;
 
 use crate::{Surface, ToolSpec};
@@ -19,6 +19,7 @@ pub struct ReadySurface {
 #[derive(Debug)]
 pub(crate) struct ReadyTool {
     pub(crate) spec: Arc<ToolSpec>,
+    pub(crate) definition: Digest,
     schema: jsonschema::Validator,
 }
 
@@ -39,9 +40,15 @@ pub enum SurfaceFault {
         /// What is wrong.
         why: String,
     },
-    /// A tool that says it observes but is not T0, or the other way round.
-    #[error("{0:?} must be T0 exactly when it only observes")]
+    /// A tool that says it observes but is not T0, or that changes our own store and is.
+    #[error("{0:?} must be T0 if it only observes, and above it if it changes our own store")]
     Tier(String),
+    /// A tool that sends outside without a record before it does.
+    #[error("{0:?} sends outside, so its effect must be external")]
+    Sends(String),
+    /// A tool that cannot be undone and does not say what it is done to.
+    #[error("{0:?} is T3, so it must say which argument names its one target")]
+    Target(String),
 }
 
 impl ReadySurface {
@@ -83,15 +90,26 @@ impl ReadyTool {
         if name.is_empty() || name.len() > 128 || !name.bytes().all(plain) {
             return Err(SurfaceFault::Name(name.clone()));
         }
-        if (spec.effects.site == EffectSite::Observe) != (spec.tier == Tier::T0) {
+        let fits = match spec.effects.site {
+            EffectSite::Observe => spec.tier == Tier::T0,
+            EffectSite::Local => spec.tier != Tier::T0,
+            EffectSite::External => true,
+        };
+        if !fits {
             return Err(SurfaceFault::Tier(name.clone()));
+        }
+        if spec.effects.sends == Sends::Outside && spec.effects.site != EffectSite::External {
+            return Err(SurfaceFault::Sends(name.clone()));
+        }
+        if spec.tier == Tier::T3 && spec.target.is_none() {
+            return Err(SurfaceFault::Target(name.clone()));
         }
         // The linear engine: a schema may one day come from outside.
         let schema = jsonschema::options()
             .with_pattern_options(jsonschema::PatternOptions::regex())
             .build(&spec.input_schema)
             .map_err(|error| SurfaceFault::Schema { tool: name.clone(), why: error.to_string() })?;
-        Ok(Self { spec: Arc::new(spec.clone()), schema })
+        Ok(Self { definition: spec.definition(), spec: Arc::new(spec.clone()), schema })
     }
 
     /// Takes out what is ignored by design, then checks; says what is wrong in words a model
@@ -113,6 +131,25 @@ impl ReadyTool {
         }
         faults.dedup();
         Err(format!("{} (see the input schema of {:?})", faults.join("; "), self.spec.name))
+    }
+}
+
+impl ReadyTool {
+    /// The one thing the call is done to; none if it names several, or nothing that can be read.
+    pub(crate) fn one_target(&self, arguments: &Value) -> Option<String> {
+        let mut named = arguments.pointer(self.spec.target.as_deref()?)?;
+        if let Value::Array(items) = named {
+            let [only] = items.as_slice() else { return None };
+            named = only;
+        }
+        let text = match named {
+            Value::String(text) => text.clone(),
+            Value::Number(number) => number.to_string(),
+            _ => return None,
+        };
+        // A pattern is more than one thing.
+        let plain = !text.trim().is_empty() && !text.contains(['*', '?', '\n', '\r', '\0']);
+        plain.then_some(text)
     }
 }
 

@@ -86,6 +86,7 @@ impl Fault {
         match error {
             CallError::UnknownTool { name } => unknown_tool(&name),
             CallError::Refused { message, .. } => Self::invalid_params(message),
+            CallError::Waiting(waiting) => Self::invalid_params(waiting.message()),
             CallError::Unavailable => Self::because(UNAVAILABLE, Reason::Unavailable).retry(RETRY),
             CallError::Overloaded => Self::new(
                 UNAVAILABLE,

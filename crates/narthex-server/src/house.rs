@@ -5,7 +5,7 @@ use std::sync::Arc;
 use narthex_gate::{Gate, GateConfig, GateParts, ReadySurface, SecretKey, Stdio, TokenVerifier};
 use narthex_mcp::{EdgeConfig, StdioServer};
 use narthex_policy::PolicyEngine;
-use narthex_store::{Clock, Store};
+use narthex_store::{Clock, RowKey, Store};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio_util::sync::CancellationToken;
 
@@ -24,6 +24,8 @@ pub struct HouseParts {
     pub clock: Arc<dyn Clock>,
     /// What token secrets are hashed with.
     pub token_key: SecretKey,
+    /// What argument values and nonces are hashed with.
+    pub rows: RowKey,
     /// The gate's bounds.
     pub gate: GateConfig,
     /// The workspace's bounds.
@@ -46,7 +48,7 @@ pub struct House {
 
 impl House {
     /// Puts a house together.
-    pub fn new(parts: HouseParts) -> Result<Self, narthex_gate::SurfaceFault> {
+    pub async fn open(parts: HouseParts) -> Result<Self, narthex_gate::SurfaceFault> {
         let store = Arc::clone(&parts.store);
         let workspace = WorkspaceSurface::new(Arc::clone(&store), parts.workspace);
         let companion = CompanionSurface::new(Arc::clone(&store), parts.workspace);
@@ -56,13 +58,15 @@ impl House {
             parts.token_key.clone(),
             parts.gate.remembered_tokens,
         );
-        let gate = Gate::new(GateParts {
+        let gate = Gate::open(GateParts {
             store,
             verifier: Arc::new(verifier),
             policy: parts.policy,
             clock: parts.clock,
+            rows: parts.rows,
             config: parts.gate,
-        });
+        })
+        .await;
         let workspace = Arc::new(ReadySurface::new(Arc::new(workspace))?);
         let companion = Arc::new(ReadySurface::new(Arc::new(companion))?);
         let desk = Desk::new(gate.clone(), Arc::clone(&workspace), parts.token_key, parts.holder);

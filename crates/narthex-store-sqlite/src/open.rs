@@ -173,7 +173,29 @@ async fn close_intents(writer: &mut Writer) -> Result<(), StoreError> {
             if intent.call != Fields(row).id("call", CallId::from_bytes)? {
                 return Err(broken("an open call is not the one its intent names"));
             }
-            outcomes.push(let call = CallId::from_uuid(fresh_uuid());
+            outcomes.push(RecordDraft {
+                phase: Phase::Outcome,
+                outcome: Outcome::Unknown,
+                reason: Reason::Interrupted,
+                micros: None,
+                ..intent
+            });
+        }
+        tracing::warn!(calls = outcomes.len(), "calls were interrupted; their outcome is unknown");
+        append(writer, outcomes).await?;
+    }
+}
+
+async fn append(writer: &mut Writer, records: Vec<RecordDraft>) -> Result<(), StoreError> {
+    writer.commit_all(vec![UnitOfWork::records(records)]).await.pop().map_or_else(
+        || Err(StoreError::Unavailable("the writer gave no answer".to_owned())),
+        |answer| answer.map(drop),
+    )
+}
+
+/// Something the house did by itself.
+fn of_the_house(what: &str) -> RecordDraft {
+    let call = CallId::from_uuid(fresh_uuid());
     RecordDraft::new(Phase::House, call, Actor::House, Transport::Local, what)
 }
 

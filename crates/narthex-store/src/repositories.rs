@@ -6,8 +6,8 @@ use async_trait::async_trait;
 use narthex_core::{
     Agent, AgentId, Approval, ApprovalId, ApprovalStatus, Conversation, ConversationId,
     ConversationSummary, Digest, Holder, Latch, Mode, PageId, PageKey, PageRevision, PageSummary,
-    PageView, Proposal, ProposalId, ProposalStatus, Slug, Space, SpaceId, Spent, Switches, TokenId,
-    TokenSummary,
+    PageView, Proposal, ProposalId, ProposalStatus, Slug, Space, SpaceId, Spent, Switches, Taint,
+    TokenId, TokenSummary,
 };
 
 use crate::chain::{Head, StoredRecord};
@@ -164,6 +164,10 @@ pub trait Approvals: Debug + Send + Sync {
 pub trait GateBooks: Debug + Send + Sync {
     /// What an agent has taken in.
     async fn latch(&self, holder: Holder) -> Result<Latch, StoreError>;
+    /// What is set in it: asked on every call.
+    async fn taint(&self, holder: Holder) -> Result<Taint, StoreError> {
+        Ok(self.latch(holder).await?.taint())
+    }
     /// Every latch that is set.
     async fn latches(&self) -> Result<Vec<(Holder, Latch)>, StoreError>;
     /// What an agent has used up lately.

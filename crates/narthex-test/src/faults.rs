@@ -5,14 +5,15 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
 use narthex_core::{
-    Agent, AgentId, Conversation, ConversationId, ConversationSummary, Digest, PageId, PageKey,
-    PageRevision, PageSummary, PageView, Proposal, ProposalId, Slug, Space, SpaceId, TokenId,
-    TokenSummary,
+    Agent, AgentId, Approval, ApprovalId, Conversation, ConversationId, ConversationSummary,
+    Digest, Holder, Latch, Mode, PageId, PageKey, PageRevision, PageSummary, PageView, Proposal,
+    ProposalId, Slug, Space, SpaceId, Spent, Switches, Taint, TokenId, TokenSummary,
 };
 use narthex_store::chain::{Head, StoredRecord};
 use narthex_store::{
-    Agents, Commits, Committed, Conversations, Hit, LedgerReader, Pages, ProposalFilter, Proposals,
-    RevisionFilter, SearchQuery, Spaces, Store, StoreError, TokenRecord, Tokens, UnitOfWork,
+    Agents, ApprovalFilter, Approvals, Commits, Committed, Conversations, GateBooks, Guard, Hit,
+    LedgerReader, Pages, ProposalFilter, Proposals, RevisionFilter, SearchQuery, Spaces, Store,
+    StoreError, TokenRecord, Tokens, UnitOfWork,
 };
 
 /// What can go wrong with a store, on command. As it comes it only passes on.
@@ -61,7 +62,7 @@ pub const SECRET_OF_THE_STORE: &str = "/srv/house/narthex.db is malformed";
 #[async_trait]
 impl Commits for Faults {
     async fn commit(&self, unit: UnitOfWork) -> Result<Committed, StoreError> {
-        if !unit.guards.is_empty() {
+        if unit.guards.iter().any(|guard| matches!(guard, Guard::AgentActive(_))) {
             let between = self.between.lock().unwrap_or_else(PoisonError::into_inner).take();
             if let Some(between) = between {
                 self.inner.commit(between).await?;
@@ -169,6 +170,45 @@ impl Proposals for Faults {
     }
     async fn proposals(&self, filter: &ProposalFilter) -> Result<Vec<Proposal>, StoreError> {
         self.inner.proposals(filter).await
+    }
+}
+
+#[async_trait]
+impl Approvals for Faults {
+    async fn approval(&self, id: ApprovalId) -> Result<Option<Approval>, StoreError> {
+        self.inner.approval(id).await
+    }
+    async fn approval_of(
+        &self,
+        holder: Holder,
+        digest: Digest,
+    ) -> Result<Option<Approval>, StoreError> {
+        self.inner.approval_of(holder, digest).await
+    }
+    async fn approvals(&self, filter: &ApprovalFilter) -> Result<Vec<Approval>, StoreError> {
+        self.inner.approvals(filter).await
+    }
+}
+
+#[async_trait]
+impl GateBooks for Faults {
+    async fn latch(&self, holder: Holder) -> Result<Latch, StoreError> {
+        self.inner.latch(holder).await
+    }
+    async fn taint(&self, holder: Holder) -> Result<Taint, StoreError> {
+        self.inner.taint(holder).await
+    }
+    async fn latches(&self) -> Result<Vec<(Holder, Latch)>, StoreError> {
+        self.inner.latches().await
+    }
+    async fn spent(&self, holder: Holder) -> Result<Spent, StoreError> {
+        self.inner.spent(holder).await
+    }
+    async fn switches(&self) -> Result<Switches, StoreError> {
+        self.inner.switches().await
+    }
+    async fn noted_mode(&self) -> Result<Option<(Mode, Option<Mode>)>, StoreError> {
+        self.inner.noted_mode().await
     }
 }
 

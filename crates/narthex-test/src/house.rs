@@ -12,7 +12,7 @@ use narthex_policy::PolicyEngine;
 use narthex_server::owner::{OwnerError, Reply, Request, TokenCreated};
 use narthex_server::{DataDir, Door, DoorConfig, Held, House, HouseParts, OwnerSocket};
 use narthex_store::chain::{Record, Verified};
-use narthex_store::{Clock, Store, SystemClock};
+use narthex_store::{Clock, RowKey, Store, SystemClock};
 use narthex_store_sqlite::{SqliteConfig, SqliteStore, verify_offline};
 use narthex_workspace::WorkspaceConfig;
 use tempfile::TempDir;
@@ -105,16 +105,18 @@ impl TestHouse {
         );
         let store = Arc::new(SqliteStore::open(config).await?);
         let faults = Arc::new(Faults::new(Arc::clone(&store) as Arc<dyn Store>));
-        let house = House::new(HouseParts {
+        let house = House::open(HouseParts {
             store: Arc::clone(&faults) as Arc<dyn Store>,
             policy: PolicyEngine::with_files(&options.policies)?,
             clock: Arc::clone(&options.clock),
             token_key: keys.token,
+            rows: RowKey::of(&dir.keys()?.ledger),
             gate: GateConfig { mode: options.mode, ..options.gate },
             workspace: options.workspace,
             edge: options.edge.clone(),
             holder: "test".to_owned(),
-        })?;
+        })
+        .await?;
         let door = Door::bind(house.clone(), door_config(&options)).await?;
         let socket = OwnerSocket::bind(&dir, &held, house.clone())?;
         let url = door.mcp_url();
@@ -173,6 +175,11 @@ impl TestHouse {
     /// The address behind it, for raw bytes.
     pub fn address(&self) -> &str {
         self.url.trim_start_matches("http://").trim_end_matches("/mcp")
+    }
+
+    /// What a gate of its own would hash values with.
+    pub fn row_key(&self) -> anyhow::Result<RowKey> {
+        Ok(RowKey::of(&self.dir.keys()?.ledger))
     }
 
     /// The data directory.

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use narthex_mcp::EdgeConfig;
 use narthex_server::{DataDir, DataDirError, Door, DoorConfig, DoorError, Held, House, HouseParts};
-use narthex_store::{Clock, Store, StoreError, SystemClock};
+use narthex_store::{Clock, RowKey, Store, StoreError, SystemClock};
 use narthex_store_sqlite::{SqliteConfig, SqliteStore};
 
 use crate::{Context, Exit, Failure};
@@ -33,20 +33,23 @@ impl OpenHouse {
         let keys = dir.keys()?;
         let policy = context.config.policy_files(&context.data_dir)?.engine()?;
         let clock: Arc<dyn Clock> = Arc::new(SystemClock);
+        let rows = RowKey::of(&keys.ledger);
         let mut sqlite =
             SqliteConfig::new(dir.database(), dir.head_file(), keys.ledger, Arc::clone(&clock));
         sqlite.readers = context.config.store.readers;
         let store = Arc::new(SqliteStore::open(sqlite).await.map_err(|error| unopened(&error))?);
-        let house = House::new(HouseParts {
+        let house = House::open(HouseParts {
             store: Arc::clone(&store) as Arc<dyn Store>,
             policy,
             clock,
             token_key: keys.token,
+            rows,
             gate: context.config.gate(),
             workspace: context.config.workspace(),
             edge: edge(context),
             holder: what.to_owned(),
         })
+        .await
         .map_err(|fault| Failure::new(Exit::Failed, fault.to_string()))?;
         Ok(Self { dir, held, house, store })
     }

@@ -4,17 +4,19 @@ use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
 use futures::FutureExt as _;
-use narthex_core::{EffectSite, Outcome, Reason, Subject};
-use narthex_store::{Guard, Receipt, UnitOfWork};
+use narthex_core::{EffectSite, Outcome, Place, Reason, RecordDraft, Subject, Taint};
+use narthex_store::{Committed, Guard, Receipt, Refused, StoreError, UnitOfWork};
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
 use super::decide::Permit;
-use super::record::Trace;
+use super::record::{Released, Trace};
+use super::taint::{brought, brought_by_error};
 use super::{Admitted, Invocation};
 use crate::gate::Inner;
+use crate::ready::ReadyTool;
 use crate::surface::{Intent, RecordedIntent, Surface};
-use crate::{CallContext, CallError, Gate, ReadySurface, ToolError, ToolOutput};
+use crate::{CallError, Gate, ReadySurface, ToolError, ToolOutput};
 
 impl Gate {
     /// Makes a call: decides, records, acts, records.
@@ -36,8 +38,7 @@ impl Gate {
         let watch = hung_up.clone();
         let task = self.inner().tasks.spawn(async move {
             let _place = place;
-            let permit = inner.decide(&admitted, &surface, invocation).await?;
-            inner.act(surface.shared().as_ref(), permit, &watch).await
+            inner.decide_and_act(&admitted, &surface, invocation, &watch).await
         });
         let _cancels_when_dropped = hung_up.drop_guard();
         task.await.unwrap_or_else(|error| {
@@ -47,20 +48,52 @@ impl Gate {
     }
 }
 
+/// How acting ended.
+enum Acted {
+    /// With this.
+    Done(Result<ToolOutput, CallError>),
+    /// What was decided on moved before the intent was durable. Nothing happened.
+    Moved,
+}
+
 impl Inner {
+    /// Decides anew as long as what was decided on moves before it is durable.
+    async fn decide_and_act(
+        &self,
+        admitted: &Admitted,
+        surface: &ReadySurface,
+        invocation: Invocation,
+        hung_up: &CancellationToken,
+    ) -> Result<ToolOutput, CallError> {
+        let changes = |tool: &ReadyTool| tool.spec.effects.site != EffectSite::Observe;
+        if surface.tool(&invocation.tool).is_some_and(changes) {
+            for _ in 1..MAX_DECISIONS {
+                let permit = self.decide(admitted, surface, invocation.clone()).await?;
+                if let Acted::Done(done) =
+                    self.act(surface.shared().as_ref(), permit, hung_up).await
+                {
+                    return done;
+                }
+            }
+        }
+        let permit = self.decide(admitted, surface, invocation).await?;
+        match self.act(surface.shared().as_ref(), permit, hung_up).await {
+            Acted::Done(done) => done,
+            Acted::Moved => Err(CallError::Overloaded),
+        }
+    }
+
     async fn act(
         &self,
         surface: &dyn Surface,
-        permit: Permit,
+        mut permit: Permit,
         hung_up: &CancellationToken,
-    ) -> Result<ToolOutput, CallError> {
-        let Permit { trace, spec, arguments, context } = permit;
-        match spec.effects.site {
-            EffectSite::Observe => self.observe(surface, &trace, context, arguments).await,
-            EffectSite::Local => self.change(surface, &trace, context, arguments).await,
-            EffectSite::External => {
-                self.reach_out(surface, &trace, context, arguments, hung_up).await
-            }
+    ) -> Acted {
+        let arguments = std::mem::take(&mut permit.arguments);
+        match permit.spec.effects.site {
+            EffectSite::Observe => Acted::Done(self.observe(surface, &permit, arguments).await),
+            EffectSite::Local => self.change(surface, &permit, arguments).await,
+            EffectSite::External => self.reach_out(surface, &permit, arguments, hung_up).await,
         }
     }
 
@@ -68,39 +101,51 @@ impl Inner {
     async fn observe(
         &self,
         surface: &dyn Surface,
-        trace: &Trace,
-        context: CallContext,
+        permit: &Permit,
         arguments: Value,
     ) -> Result<ToolOutput, CallError> {
-        let intent = Intent::new(trace.call, trace.tool.clone(), context);
-        let answer = Sealed(self.in_time(surface.observe(&intent, arguments)).await);
-        let record = trace.observed(answer.outcome(), answer.reason(), answer.subject());
-        let receipt = self.append(record).await?;
-        answer.open(receipt)
+        let trace = &permit.trace;
+        let intent = Intent::new(trace.call, trace.tool.clone(), permit.context.clone());
+        let acted = self.in_time(&permit.place, surface.observe(&intent, arguments)).await;
+        if let Err(ToolError::Caller { reason: Reason::Stopped, .. }) = &acted {
+            return self.fail(trace, stopped()).await;
+        }
+        let guards = [self.not_stopped(permit), self.within_budget(permit)];
+        let guards = guards.into_iter().flatten().collect();
+        self.release(permit, Sealed(acted), guards, |trace| {
+            trace.observed(Outcome::Ok, Reason::Permitted, Subject::default())
+        })
+        .await
     }
 
     /// Intent, effect and outcome in one transaction.
-    async fn change(
-        &self,
-        surface: &dyn Surface,
-        trace: &Trace,
-        context: CallContext,
-        arguments: Value,
-    ) -> Result<ToolOutput, CallError> {
-        let guards = self.guards(&context);
-        let intent = Intent::new(trace.call, trace.tool.clone(), context);
-        let staged = match self.in_time(surface.stage(&intent, arguments)).await {
+    async fn change(&self, surface: &dyn Surface, permit: &Permit, arguments: Value) -> Acted {
+        let trace = &permit.trace;
+        let intent = Intent::new(trace.call, trace.tool.clone(), permit.context.clone());
+        let staged = match self.in_time(&permit.place, surface.stage(&intent, arguments)).await {
             Ok(staged) => staged,
-            Err(error) => return self.fail(trace, error).await,
+            Err(error) => return Acted::Done(self.fail(trace, error).await),
         };
-        let records = vec![
-            trace.intent(staged.subject.clone()),
-            trace.outcome(Outcome::Ok, Reason::Permitted, staged.subject),
-        ];
-        let unit = UnitOfWork { guards, effect: Some(staged.effect), records };
+        let mut answer = staged.answer;
+        let brings = brought(&permit.spec.effects, answer.taint);
+        let released = Released {
+            outcome: Outcome::Ok,
+            reason: Reason::Permitted,
+            subject: &staged.subject,
+            bytes: Some(answer.text().len() as u64),
+            cost: answer.cost,
+            armed: brings.without(permit.context.taint),
+        };
+        let outcome = trace.outcome(Outcome::Ok, Reason::Permitted, Subject::default());
+        let unit = UnitOfWork {
+            guards: self.guards(permit),
+            effect: Some(staged.effect),
+            arms: self.arming(trace, permit.holder, brings, &staged.subject),
+            records: vec![trace.intent(staged.subject.clone()), released.on(outcome)],
+        };
         match self.store.commit(unit).await {
-            Ok(_) => Ok(staged.answer),
-            Err(error) => self.fail(trace, error.into()).await,
+            Ok(_) => Acted::Done(Ok(answer)),
+            Err(error) => self.not_made(trace, error).await,
         }
     }
 
@@ -108,69 +153,151 @@ impl Inner {
     async fn reach_out(
         &self,
         surface: &dyn Surface,
-        trace: &Trace,
-        context: CallContext,
+        permit: &Permit,
         arguments: Value,
         hung_up: &CancellationToken,
-    ) -> Result<ToolOutput, CallError> {
+    ) -> Acted {
+        let trace = &permit.trace;
         let unit = UnitOfWork {
-            guards: self.guards(&context),
-            effect: None,
+            guards: self.guards(permit),
             records: vec![trace.intent(Subject::default())],
+            ..UnitOfWork::default()
         };
         let committed = match self.store.commit(unit).await {
             Ok(committed) => committed,
-            Err(error) => return self.fail(trace, error.into()).await,
+            Err(error) => return self.not_made(trace, error).await,
         };
-        let receipt = committed.receipts.first().copied().ok_or(CallError::Internal)?;
+        let Some(receipt) = first(&committed) else { return Acted::Done(Err(CallError::Internal)) };
+        let context = permit.context.clone();
         let intent = RecordedIntent::new(trace.call, trace.tool.clone(), context, receipt);
+        let performing = self.in_time(&permit.place, surface.perform(&intent, arguments));
         let answer = tokio::select! {
-            answer = self.in_time(surface.perform(&intent, arguments)) => Sealed(answer),
-            () = hung_up.cancelled() => Sealed(Err(ToolError::caller(Reason::Interrupted, Reason::Interrupted.message()))),
+            answer = performing => answer,
+            () = hung_up.cancelled() => Err(ended(Reason::Interrupted)),
         };
-        let record = trace.outcome(answer.outcome(), answer.reason(), answer.subject());
-        let receipt = self.append(record).await?;
-        answer.open(receipt)
+        let released = self.release(permit, Sealed(answer), Vec::new(), |trace| {
+            trace.outcome(Outcome::Ok, Reason::Permitted, Subject::default())
+        });
+        Acted::Done(released.await)
+    }
+
+    /// Makes the record of an answer durable, with what the answer does to the latch, and only
+    /// then opens it.
+    async fn release(
+        &self,
+        permit: &Permit,
+        mut answer: Sealed,
+        guards: Vec<Guard>,
+        record: impl FnOnce(&Trace) -> RecordDraft,
+    ) -> Result<ToolOutput, CallError> {
+        let brings = answer.brings(&permit.spec.effects);
+        let subject = answer.subject();
+        let released = Released {
+            outcome: answer.outcome(),
+            reason: answer.reason(),
+            bytes: answer.bytes(),
+            cost: answer.cost(),
+            armed: brings.without(permit.context.taint),
+            subject: &subject,
+        };
+        let unit = UnitOfWork {
+            guards,
+            effect: None,
+            arms: self.arming(&permit.trace, permit.holder, brings, &subject),
+            records: vec![released.on(record(&permit.trace))],
+        };
+        match self.store.commit(unit).await {
+            Ok(committed) => answer.open(first(&committed).ok_or(CallError::Internal)?),
+            Err(StoreError::Refused(refused)) => {
+                self.fail(&permit.trace, StoreError::Refused(refused).into()).await
+            }
+            Err(error) => {
+                tracing::error!(%error, "a record could not be made durable");
+                Err(CallError::Unavailable)
+            }
+        }
+    }
+
+    /// A change whose intent was not made durable.
+    async fn not_made(&self, trace: &Trace, error: StoreError) -> Acted {
+        match error {
+            StoreError::Refused(Refused::TaintMoved | Refused::NotApproved(_)) => Acted::Moved,
+            other => Acted::Done(self.fail(trace, other.into()).await),
+        }
     }
 
     /// A change that was not made, recorded as such.
     async fn fail(&self, trace: &Trace, error: ToolError) -> Result<ToolOutput, CallError> {
         let answer = Sealed(Err(error));
-        let receipt = self.append(trace.refused(answer.reason(), 1)).await?;
-        answer.open(receipt)
+        let unit = UnitOfWork::records(vec![trace.refused(answer.reason(), 1)]);
+        let committed = self.store.commit(unit).await.map_err(|error| {
+            tracing::error!(%error, "a record could not be made durable");
+            CallError::Unavailable
+        })?;
+        answer.open(first(&committed).ok_or(CallError::Internal)?)
     }
 
     async fn in_time<T>(
         &self,
+        place: &Place,
         acting: impl Future<Output = Result<T, ToolError>>,
     ) -> Result<T, ToolError> {
         // A tool that panics is a tool that failed: it leaves its record like any other.
         let acting = AssertUnwindSafe(acting).catch_unwind();
-        match tokio::time::timeout(self.config.call_deadline, acting).await {
-            Ok(Ok(done)) => done,
-            Ok(Err(_)) => Err(ToolError::Internal("the tool panicked".to_owned())),
-            Err(_) => {
-                Err(ToolError::caller(Reason::DeadlineExceeded, Reason::DeadlineExceeded.message()))
-            }
+        tokio::select! {
+            biased;
+            acted = tokio::time::timeout(self.config.call_deadline, acting) => match acted {
+                Ok(Ok(done)) => done,
+                Ok(Err(_)) => Err(ToolError::Internal("the tool panicked".to_owned())),
+                Err(_) => Err(ended(Reason::DeadlineExceeded)),
+            },
+            () = self.stops.stopped(place) => Err(stopped()),
         }
     }
 
-    /// What must still hold when the writer gets to it.
-    fn guards(&self, context: &CallContext) -> Vec<Guard> {
-        let agent = Guard::AgentActive(context.principal.agent.id);
-        let token = context.principal.token;
-        let token = token.and_then(|token| self.verifier.guard(token, context.now));
-        std::iter::once(agent).chain(token).collect()
+    /// What must still hold when the writer gets to it. The approval comes last: it is used up
+    /// only by a call that goes ahead.
+    fn guards(&self, permit: &Permit) -> Vec<Guard> {
+        let principal = &permit.context.principal;
+        let token = principal.token;
+        let token = token.and_then(|token| self.verifier.guard(token, permit.context.now));
+        let (holder, decided) = (permit.holder, permit.context.taint);
+        [
+            self.not_stopped(permit),
+            Some(Guard::AgentActive(principal.agent.id)),
+            token,
+            Some(Guard::CeilingAdmits { holder, tier: permit.spec.tier }),
+            Some(Guard::TaintWithin { holder, decided }),
+            self.within_budget(permit),
+            permit.approved.map(|approved| self.burns(&permit.trace, approved)),
+        ]
+        .into_iter()
+        .flatten()
+        .collect()
     }
 
-    async fn append(&self, record: narthex_core::RecordDraft) -> Result<Receipt, CallError> {
-        let committed =
-            self.store.commit(UnitOfWork::records(vec![record])).await.map_err(|error| {
-                tracing::error!(%error, "a record could not be made durable");
-                CallError::Unavailable
-            })?;
-        committed.receipts.first().copied().ok_or(CallError::Internal)
+    #[expect(clippy::unused_self, reason = "reads as the others")]
+    fn not_stopped(&self, permit: &Permit) -> Option<Guard> {
+        Some(Guard::NotStopped(permit.place.clone()))
     }
+
+    fn within_budget(&self, permit: &Permit) -> Option<Guard> {
+        let (holder, budget) = (permit.holder, permit.budget);
+        let now = self.clock.now();
+        (!budget.is_unlimited()).then_some(Guard::WithinBudget { holder, budget, now })
+    }
+}
+
+fn first(committed: &Committed) -> Option<Receipt> {
+    committed.receipts.first().copied()
+}
+
+fn ended(reason: Reason) -> ToolError {
+    ToolError::caller(reason, reason.message())
+}
+
+fn stopped() -> ToolError {
+    ended(Reason::Stopped)
 }
 
 /// An answer that cannot be looked at before its record is durable.
@@ -181,7 +308,7 @@ impl Sealed {
         match &self.0 {
             Ok(_) => Outcome::Ok,
             Err(ToolError::Caller {
-                reason: Reason::DeadlineExceeded | Reason::Interrupted,
+                reason: Reason::DeadlineExceeded | Reason::Interrupted | Reason::Stopped,
                 ..
             }) => Outcome::Unknown,
             Err(_) => Outcome::Error,
@@ -201,6 +328,26 @@ impl Sealed {
         self.0.as_ref().map(|output| output.subject.clone()).unwrap_or_default()
     }
 
+    fn bytes(&mut self) -> Option<u64> {
+        let len = match &mut self.0 {
+            Ok(output) => output.text().len(),
+            Err(ToolError::Caller { message, .. }) => message.len(),
+            Err(_) => return None,
+        };
+        Some(len as u64)
+    }
+
+    fn cost(&self) -> Option<narthex_core::Cost> {
+        self.0.as_ref().ok().and_then(|output| output.cost)
+    }
+
+    fn brings(&self, effects: &narthex_core::Effects) -> Taint {
+        match &self.0 {
+            Ok(output) => brought(effects, output.taint),
+            Err(_) => brought_by_error(effects),
+        }
+    }
+
     fn open(self, _receipt: Receipt) -> Result<ToolOutput, CallError> {
         self.0.map_err(|error| match error {
             ToolError::Caller { reason: Reason::Unauthorized, .. } => CallError::Unauthorized,
@@ -216,3 +363,6 @@ impl Sealed {
         })
     }
 }
+
+/// How often a call is decided on anew because something moved under it.
+const MAX_DECISIONS: usize = 8;

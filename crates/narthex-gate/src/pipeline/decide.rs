@@ -1,15 +1,17 @@
 //! Stages three and four: which tool, and may this call of it be made?
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use narthex_core::{
-    Ceiling, Consent, Digest, Mode, Question, Reason, RequestId, Ruling, SessionId, Standing,
-    Taint, Tier, rule,
+    Binding, Budget, Ceiling, Consent, Holder, Place, Question, Reason, RequestId, Ruling,
+    SessionId, Standing, Taint, Tier, canonical_json, rule,
 };
-use narthex_store::UnitOfWork;
+use narthex_store::{StoreError, UnitOfWork};
 use serde_json::Value;
 
 use super::Admitted;
+use super::approve::{Approved, Asked};
 use super::record::Trace;
 use crate::gate::{Inner, new_call};
 use crate::ready::ReadyTool;
@@ -37,12 +39,18 @@ pub(super) struct Permit {
     pub(super) spec: Arc<ToolSpec>,
     pub(super) arguments: Value,
     pub(super) context: CallContext,
+    pub(super) holder: Holder,
+    pub(super) place: Place,
+    pub(super) budget: Budget,
+    pub(super) approved: Option<Approved>,
 }
 
-/// Why a call is not permitted, with how it is recorded.
-struct Denied {
-    error: CallError,
-    record: narthex_core::RecordDraft,
+/// Why a call is not permitted.
+enum Denied {
+    /// With how it is recorded.
+    Tell { error: CallError, record: narthex_core::RecordDraft },
+    /// It is in the ledger already.
+    Told(CallError),
 }
 
 impl Inner {
@@ -55,12 +63,18 @@ impl Inner {
     ) -> Result<Permit, CallError> {
         let mut trace =
             Trace::inside(new_call(), admitted, surface.surface().name(), &invocation.tool);
-        trace.arguments = Some(Digest::of_json(&invocation.arguments));
+        trace.arguments = Some(self.rows.value(canonical_json(&invocation.arguments).as_bytes()));
+        if self.config.keep_values {
+            trace.values = self.values(&invocation.arguments);
+        }
         trace.request.clone_from(&invocation.request);
         trace.session.clone_from(&invocation.session);
         match self.weigh(admitted, surface, invocation, trace).await {
             Ok(permit) => Ok(permit),
-            Err(denied) => Err(self.refuse(*denied).await),
+            Err(denied) => match *denied {
+                Denied::Told(error) => Err(error),
+                Denied::Tell { error, record } => Err(self.refuse(error, record).await),
+            },
         }
     }
 
@@ -71,10 +85,14 @@ impl Inner {
         mut invocation: Invocation,
         mut trace: Trace,
     ) -> Result<Permit, Box<Denied>> {
-        let context = self.context(admitted);
+        let (holder, place) = (admitted.holder(), place(admitted, surface));
+        self.is_stopped(&place).map_err(|reason| said(&trace, reason))?;
+        let taint = self.taint_of(holder).await.map_err(|error| unavailable(&trace, &error))?;
+        trace.taint = taint;
+        let context = self.context(admitted, taint);
         let unknown = |trace: &Trace, name: &str, reason| {
             let error = CallError::UnknownTool { name: name.to_owned() };
-            Box::new(Denied { error, record: trace.refused(reason, 1) })
+            Box::new(Denied::Tell { error, record: trace.refused(reason, 1) })
         };
         let Some(tool) = surface.tool(&invocation.tool) else {
             return Err(unknown(&trace, &invocation.tool, Reason::UnknownTool));
@@ -90,19 +108,44 @@ impl Inner {
         let asks = surface.surface().asks(&tool.spec, Some(&invocation.arguments), &context);
         self.policy_permits_all(admitted, asks.questions())
             .map_err(|reason| said(&trace, reason))?;
-        let space =
-            self.space_ceiling(admitted).await.map_err(|error| unavailable(&trace, &error))?;
-        let standing = self.standing(admitted, invocation.consent, space);
-        match rule(&standing, tool.spec.tier, &tool.spec.effects) {
-            Ruling::Allow => {}
+        let space = self.space_ceiling(admitted.scope.space()).await;
+        let space = space.map_err(|error| unavailable(&trace, &error))?;
+        let standing =
+            self.standing(admitted.principal.agent.ceiling, invocation.consent, space, taint);
+        let approved = match rule(&standing, tool.spec.tier, &tool.spec.effects) {
+            Ruling::Allow => None,
             Ruling::Refuse(reason) => return Err(said(&trace, reason)),
-            // No approval can be given yet, so none is there: the call waits, which is a refusal.
-            Ruling::NeedsApproval { because, .. } => {
-                let error = refused(because, because.message().to_owned());
-                return Err(Box::new(Denied { error, record: trace.waits(because) }));
+            Ruling::NeedsApproval { because, nonce } => {
+                let target = tool.one_target(&invocation.arguments);
+                if nonce && target.is_none() {
+                    return Err(said(&trace, Reason::OneTarget));
+                }
+                let binding = Binding {
+                    holder,
+                    surface: surface.surface().name().to_owned(),
+                    tool: tool.spec.name.clone(),
+                    definition: tool.definition,
+                    arguments: invocation.arguments.clone(),
+                    tier: tool.spec.tier,
+                    mode: standing.mode,
+                    policy: self.policy.load().version(),
+                };
+                let asked = Asked { binding, because, taint, target, nonce };
+                let approved = self.approved(&trace, asked).await;
+                Some(approved.map_err(|error| Box::new(Denied::Told(error)))?)
             }
-        }
-        Ok(Permit { trace, spec: Arc::clone(&tool.spec), arguments: invocation.arguments, context })
+        };
+        trace.approval = approved.as_ref().map(Approved::mark);
+        Ok(Permit {
+            trace,
+            spec: Arc::clone(&tool.spec),
+            arguments: invocation.arguments,
+            budget: admitted.principal.agent.budget.unwrap_or(self.config.budget),
+            context,
+            holder,
+            place,
+            approved,
+        })
     }
 
     /// Whether some arguments could be permitted: what a list shows.
@@ -114,8 +157,12 @@ impl Inner {
         consent: Consent,
         space: Option<Tier>,
     ) -> bool {
-        let context = self.context(admitted);
-        let standing = self.standing(admitted, consent, space);
+        if self.is_stopped(&place(admitted, surface)).is_err() {
+            return false;
+        }
+        let context = self.context(admitted, Taint::CLEAN);
+        let ceiling = admitted.principal.agent.ceiling;
+        let standing = self.standing(ceiling, consent, space, Taint::CLEAN);
         let ruling = rule(&standing, tool.spec.tier, &tool.spec.effects);
         !matches!(ruling, Ruling::Refuse(_))
             && self.policy_permits_some(admitted, surface, tool, &context).is_ok()
@@ -153,18 +200,23 @@ impl Inner {
         questions.iter().try_for_each(|question| self.permits(&policy, admitted, question))
     }
 
-    /// Where the agent stands. Taint joins here when it is kept.
-    fn standing(&self, admitted: &Admitted, consent: Consent, space: Option<Tier>) -> Standing {
-        let mode: Mode = self.config.mode;
-        let agent = admitted.principal.agent.ceiling;
-        Standing { mode, ceiling: Ceiling::of(mode, space, agent, consent), taint: Taint::CLEAN }
+    /// Where the agent stands.
+    pub(super) fn standing(
+        &self,
+        agent: Tier,
+        consent: Consent,
+        space: Option<Tier>,
+        taint: Taint,
+    ) -> Standing {
+        let mode = **self.mode.load();
+        Standing { mode, ceiling: Ceiling::of(mode, space, agent, consent), taint }
     }
 
-    pub(super) fn context(&self, admitted: &Admitted) -> CallContext {
+    pub(super) fn context(&self, admitted: &Admitted, taint: Taint) -> CallContext {
         CallContext {
             principal: admitted.principal.clone(),
             scope: admitted.scope,
-            taint: Taint::CLEAN,
+            taint,
             transport: admitted.transport,
             now: self.clock.now(),
         }
@@ -173,9 +225,9 @@ impl Inner {
     /// The ceiling of the space the call is in.
     pub(super) async fn space_ceiling(
         &self,
-        admitted: &Admitted,
-    ) -> Result<Option<Tier>, narthex_store::StoreError> {
-        let Some(id) = admitted.scope.space() else { return Ok(None) };
+        space: Option<narthex_core::SpaceId>,
+    ) -> Result<Option<Tier>, StoreError> {
+        let Some(id) = space else { return Ok(None) };
         let epoch = self.store.identity_epoch();
         if let Some((known, ceiling)) = self.spaces.get(&id)
             && known == epoch
@@ -188,9 +240,20 @@ impl Inner {
         Ok(space.ceiling)
     }
 
-    async fn refuse(&self, denied: Denied) -> CallError {
-        match self.store.commit(UnitOfWork::records(vec![denied.record])).await {
-            Ok(_) => denied.error,
+    /// The keyed hash of each argument, so that equal values are found again.
+    fn values(&self, arguments: &Value) -> BTreeMap<String, narthex_core::Digest> {
+        let named = arguments.as_object().into_iter().flatten().take(MAX_VALUES);
+        named
+            .map(|(name, value)| {
+                let name = name.chars().take(MAX_NAME_CHARS).collect();
+                (name, self.rows.value(canonical_json(value).as_bytes()))
+            })
+            .collect()
+    }
+
+    async fn refuse(&self, error: CallError, record: narthex_core::RecordDraft) -> CallError {
+        match self.store.commit(UnitOfWork::records(vec![record])).await {
+            Ok(_) => error,
             Err(error) => {
                 tracing::error!(%error, "a refusal could not be recorded");
                 CallError::Unavailable
@@ -199,8 +262,13 @@ impl Inner {
     }
 }
 
-fn refused(reason: Reason, message: String) -> CallError {
-    CallError::Refused { reason, message }
+/// Where a call takes place, for the kill switch.
+fn place(admitted: &Admitted, surface: &ReadySurface) -> Place {
+    Place {
+        agent: admitted.principal.agent.id,
+        space: admitted.scope.space(),
+        upstream: surface.surface().upstream().cloned(),
+    }
 }
 
 fn said(trace: &Trace, reason: Reason) -> Box<Denied> {
@@ -208,13 +276,15 @@ fn said(trace: &Trace, reason: Reason) -> Box<Denied> {
 }
 
 fn told(trace: &Trace, reason: Reason, message: String) -> Box<Denied> {
-    Box::new(Denied { error: refused(reason, message), record: trace.refused(reason, 1) })
+    let error = CallError::Refused { reason, message };
+    Box::new(Denied::Tell { error, record: trace.refused(reason, 1) })
 }
 
-fn unavailable(trace: &Trace, error: &narthex_store::StoreError) -> Box<Denied> {
+fn unavailable(trace: &Trace, error: &StoreError) -> Box<Denied> {
     tracing::error!(%error, "the store cannot be read");
-    Box::new(Denied {
-        error: CallError::Unavailable,
-        record: trace.refused(Reason::Unavailable, 1),
-    })
+    let record = trace.refused(Reason::Unavailable, 1);
+    Box::new(Denied::Tell { error: CallError::Unavailable, record })
 }
+
+const MAX_VALUES: usize = 32;
+const MAX_NAME_CHARS: usize = 64;

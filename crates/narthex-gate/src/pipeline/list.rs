@@ -2,11 +2,9 @@
 
 use std::sync::Arc;
 
-use narthex_core::{
-    Agent, Ceiling, Consent, Outcome, Reason, Ruling, Standing, Subject, Taint, rule,
-};
+use narthex_core::{Agent, Consent, Holder, Outcome, Place, Reason, Ruling, Subject, Taint, rule};
 use narthex_policy::Verdict;
-use narthex_store::UnitOfWork;
+use narthex_store::{StoreError, UnitOfWork};
 
 use super::record::Trace;
 use super::{Admitted, Method};
@@ -22,7 +20,10 @@ impl Gate {
         method: &Method,
     ) -> Result<Vec<Arc<ToolSpec>>, CallError> {
         let inner = self.inner();
-        let space = inner.space_ceiling(admitted).await.map_err(|_| CallError::Unavailable)?;
+        let space = inner
+            .space_ceiling(admitted.scope.space())
+            .await
+            .map_err(|_| CallError::Unavailable)?;
         let shown: Vec<Arc<ToolSpec>> = surface
             .tools()
             .filter(|tool| inner.is_shown(admitted, surface, tool, method.consent, space))
@@ -57,33 +58,42 @@ impl Gate {
     }
 
     /// What the whole gate would say to a call that policy says this about: for explaining.
-    pub fn foresee(
+    pub async fn foresee(
         &self,
         agent: &Agent,
         surface: &ReadySurface,
         tool: &str,
         verdict: &Verdict,
-    ) -> (&'static str, Reason) {
-        let Some(tool) = surface.tool(tool) else { return ("refuse", Reason::UnknownTool) };
+    ) -> Result<(&'static str, Reason), StoreError> {
+        let inner = self.inner();
+        let Some(tool) = surface.tool(tool) else {
+            return Ok(("refuse", Reason::UnknownTool));
+        };
+        let upstream = surface.surface().upstream().cloned();
+        let place = Place { agent: agent.id, space: agent.space, upstream };
+        if inner.is_stopped(&place).is_err() {
+            return Ok(("refuse", Reason::Stopped));
+        }
         if agent.disabled {
-            return ("refuse", Reason::AgentDisabled);
+            return Ok(("refuse", Reason::AgentDisabled));
         }
         if !verdict.is_permitted() {
-            return ("refuse", verdict.reason());
+            return Ok(("refuse", verdict.reason()));
         }
-        let mode = self.mode();
-        let ceiling = Ceiling::of(mode, None, agent.ceiling, Consent::Absent);
-        let standing = Standing { mode, ceiling, taint: Taint::CLEAN };
-        match rule(&standing, tool.spec.tier, &tool.spec.effects) {
+        let holder = Holder { agent: agent.id, space: agent.space };
+        let taint = inner.store.taint(holder).await?;
+        let space = inner.space_ceiling(agent.space).await?;
+        let standing = inner.standing(agent.ceiling, Consent::Absent, space, taint);
+        Ok(match rule(&standing, tool.spec.tier, &tool.spec.effects) {
             Ruling::Allow => ("allow", Reason::Permitted),
             Ruling::Refuse(reason) => ("refuse", reason),
             Ruling::NeedsApproval { because, .. } => ("approval", because),
-        }
+        })
     }
 
     /// What a client is told about a surface when it connects.
     pub fn describe(&self, admitted: &Admitted, surface: &ReadySurface) -> crate::SurfaceInfo {
-        surface.surface().info(&self.inner().context(admitted))
+        surface.surface().info(&self.inner().context(admitted, Taint::CLEAN))
     }
 
     async fn keep(&self, record: narthex_core::RecordDraft) -> Result<(), CallError> {

@@ -2,12 +2,16 @@
 
 mod act;
 mod admit;
+mod approve;
 mod decide;
 mod identify;
 mod limits;
 mod list;
 mod method;
+mod mode;
 mod record;
+mod stop;
+mod taint;
 mod tally;
 mod verdicts;
 
@@ -15,7 +19,10 @@ pub use admit::{Admitted, Stdio};
 pub use decide::Invocation;
 pub use identify::{Identified, Refusal};
 pub use method::Method;
+pub use mode::ModeError;
+pub use stop::StopError;
 
 pub(crate) use limits::Limits;
+pub(crate) use stop::StopBoard;
 pub(crate) use tally::Tally;
 pub(crate) use verdicts::Verdicts;

@@ -1,10 +1,11 @@
 //! What a call leaves in the ledger, gathered while it goes through.
 
+use std::collections::BTreeMap;
 use std::time::Instant;
 
 use narthex_core::{
-    Actor, Bound, CallId, Digest, Outcome, Phase, Reason, RecordDraft, RequestId, Ruled, SessionId,
-    SpaceId, Subject, Tier, TokenId, Transport,
+    Actor, ApprovalMark, Bound, CallId, Cost, Digest, Outcome, Phase, Reason, RecordDraft,
+    RequestId, Ruled, SessionId, SpaceId, Subject, Taint, Tier, TokenId, Transport,
 };
 
 use super::Admitted;
@@ -20,6 +21,9 @@ pub(crate) struct Trace {
     pub(crate) surface: Option<String>,
     pub(crate) tool: String,
     pub(crate) arguments: Option<Digest>,
+    pub(crate) values: BTreeMap<String, Digest>,
+    pub(crate) taint: Taint,
+    pub(crate) approval: Option<ApprovalMark>,
     pub(crate) tier: Option<Tier>,
     pub(crate) request: Option<RequestId>,
     pub(crate) session: Option<SessionId>,
@@ -38,6 +42,9 @@ impl Trace {
             surface: None,
             tool: "door".to_owned(),
             arguments: None,
+            values: BTreeMap::new(),
+            taint: Taint::CLEAN,
+            approval: None,
             tier: None,
             request: None,
             session: None,
@@ -91,8 +98,12 @@ impl Trace {
     }
 
     /// A call that waits for the owner.
-    pub(crate) fn waits(&self, reason: Reason) -> RecordDraft {
-        self.draft(Phase::Refused, Ruled::Approval, reason, Outcome::Refused, Subject::default())
+    pub(crate) fn waits(&self, reason: Reason, mark: ApprovalMark) -> RecordDraft {
+        let subject = Subject::one("approval", mark.id);
+        RecordDraft {
+            approval: Some(mark),
+            ..self.draft(Phase::Refused, Ruled::Approval, reason, Outcome::Refused, subject)
+        }
     }
 
     fn draft(
@@ -113,6 +124,12 @@ impl Trace {
             surface: self.surface.clone(),
             tool: self.tool.clone(),
             arguments: self.arguments,
+            values: self.values.clone(),
+            bytes: None,
+            cost: None,
+            taint: self.taint,
+            armed: Taint::CLEAN,
+            approval: self.approval.clone(),
             decision,
             reason,
             tier: self.tier,
@@ -121,6 +138,31 @@ impl Trace {
             request: self.request.clone(),
             session: self.session.clone(),
             subject,
+        }
+    }
+}
+
+/// What a record says of the answer it releases.
+pub(crate) struct Released<'a> {
+    pub(crate) outcome: Outcome,
+    pub(crate) reason: Reason,
+    pub(crate) subject: &'a Subject,
+    pub(crate) bytes: Option<u64>,
+    pub(crate) cost: Option<Cost>,
+    pub(crate) armed: Taint,
+}
+
+impl Released<'_> {
+    /// Fills in a record of the trace's own.
+    pub(crate) fn on(self, record: RecordDraft) -> RecordDraft {
+        RecordDraft {
+            outcome: self.outcome,
+            reason: self.reason,
+            subject: self.subject.clone(),
+            bytes: self.bytes,
+            cost: self.cost,
+            armed: self.armed,
+            ..record
         }
     }
 }

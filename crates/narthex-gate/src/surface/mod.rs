@@ -6,7 +6,7 @@ mod spec;
 use std::fmt::Debug;
 
 use async_trait::async_trait;
-use narthex_core::Question;
+use narthex_core::{Question, Slug};
 use serde_json::Value;
 
 pub use intent::{CallContext, Intent, Local, Observe, RecordedIntent};
@@ -24,6 +24,11 @@ use crate::{ToolError, ToolOutput};
 pub trait Surface: Debug + Send + Sync {
     /// Its name in the ledger (`workspace`, `graph/…`).
     fn name(&self) -> &str;
+
+    /// The upstream server it speaks for, if it does: what a kill switch may be about.
+    fn upstream(&self) -> Option<&Slug> {
+        None
+    }
 
     /// What a client is told when it connects.
     fn info(&self, context: &CallContext) -> SurfaceInfo;

@@ -1,7 +1,7 @@
 //! A tool as data.
 
-use narthex_core::{Effects, Tier};
-use serde_json::Value;
+use narthex_core::{Digest, Effects, Tier};
+use serde_json::{Value, json};
 
 /// What a client is told about what a tool does. Hints, said explicitly; the tier decides.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -38,6 +38,32 @@ pub struct ToolSpec {
     /// Arguments that are taken out before anything looks at them (a space named by the
     /// client), as `name` or `outer/name`.
     pub ignored_arguments: &'static [&'static str],
+    /// The argument that names what the call is done to, as a JSON pointer. A T3 tool has one.
+    pub target: Option<String>,
+}
+
+impl ToolSpec {
+    /// The digest of everything that is listed and decided on. Change any of it and it is
+    /// another tool.
+    pub fn definition(&self) -> Digest {
+        Digest::of_json(&json!({
+            "v": "narthex tool v1",
+            "name": self.name,
+            "title": self.title,
+            "description": self.description,
+            "input_schema": self.input_schema,
+            "output_schema": self.output_schema,
+            "annotations": [
+                self.annotations.read_only,
+                self.annotations.destructive,
+                self.annotations.idempotent,
+                self.annotations.open_world,
+            ],
+            "tier": self.tier,
+            "effects": self.effects,
+            "target": self.target,
+        }))
+    }
 }
 
 /// What a client is told when it connects.

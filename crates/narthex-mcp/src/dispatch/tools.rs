@@ -64,6 +64,9 @@ impl Dispatch {
         let result = match self.gate.call(admitted, &self.surface, invocation).await {
             Ok(output) => answer(output, asked.era),
             Err(CallError::Refused { reason, message }) => refusal(reason, &message, asked.era),
+            Err(CallError::Waiting(waiting)) => {
+                refusal(waiting.because, &waiting.message(), asked.era)
+            }
             Err(error) => return Err(Fault::of_call(error)),
         };
         Ok(Reply::result(id, &result))

@@ -29,8 +29,8 @@ pub(super) fn tool(spec: &ToolSpec) -> Tool {
 }
 
 /// A tool's answer: structured, and the same as text for clients that only read text.
-pub(super) fn answer(output: ToolOutput, era: Era) -> CallToolResult {
-    let mut result = CallToolResult::success(vec![ContentBlock::text(output.text())]);
+pub(super) fn answer(mut output: ToolOutput, era: Era) -> CallToolResult {
+    let mut result = CallToolResult::success(vec![ContentBlock::text(output.take_text())]);
     // Never null: some clients take a null for a broken answer.
     result.structured_content = Some(output.structured).filter(|content| !content.is_null());
     stamped(result, era)

@@ -110,7 +110,7 @@ impl Desk {
             note: refused.to_string(),
             at: self.now(),
         });
-        let unit = UnitOfWork { guards: Vec::new(), effect, records: vec![record] };
+        let unit = UnitOfWork { effect, records: vec![record], ..UnitOfWork::default() };
         match self.store().commit(unit).await {
             Ok(_) if moved => conflict(format!(
                 "not applied: {refused}. Both texts are kept (narthex inbox show {}); reject it, or ask for a new proposal",

@@ -48,11 +48,12 @@ impl Desk {
         };
         let policy = self.gate.policy();
         let asker = Asker { agent: &agent, scope };
-        let explain = |action: PolicyAction| {
+        let mut explained = Vec::new();
+        for action in actions {
             let verdict = policy.decide(&asker, &Question { action, entity_type, target });
-            let (decision, reason) =
-                self.gate.foresee(&agent, &self.workspace, &about.tool, &verdict);
-            Explained {
+            let foreseen = self.gate.foresee(&agent, &self.workspace, &about.tool, &verdict);
+            let (decision, reason) = foreseen.await?;
+            explained.push(Explained {
                 tool: about.tool.clone(),
                 action: action.as_str().to_owned(),
                 entity_type,
@@ -62,9 +63,9 @@ impl Desk {
                 errors: verdict.errors().to_vec(),
                 decision: decision.to_owned(),
                 reason: reason.code().to_owned(),
-            }
-        };
-        Ok(Reply::Explained(actions.into_iter().map(explain).collect()))
+            });
+        }
+        Ok(Reply::Explained(explained))
     }
 }
 

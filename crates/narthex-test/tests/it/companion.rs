@@ -232,13 +232,15 @@ async fn a_companion_with_a_credential_is_refused_over_http() -> anyhow::Result<
     let house = TestHouse::start().await?;
     house.owner(companion(None)).await?;
     let agent = house.store().agent_by_slug(&"companion".parse()?).await?.expect("registered");
-    let gate = Gate::new(GateParts {
+    let gate = Gate::open(GateParts {
         store: house.store(),
         verifier: Arc::new(Always(Arc::new(agent))),
         policy: narthex_policy::PolicyEngine::standard()?,
         clock: Arc::new(narthex_store::SystemClock),
+        rows: house.row_key()?,
         config: GateConfig::default(),
-    });
+    })
+    .await;
     for surface in [house.house().workspace(), house.house().companion()] {
         let edge = narthex_mcp::EdgeConfig::default();
         let door = narthex_test::SideDoor::open(gate.clone(), Arc::clone(surface), edge).await?;

@@ -139,7 +139,7 @@ pub(crate) async fn run(
         space: SpaceOut::of(&space),
     };
     let taint = Taint { private: true, untrusted };
-    Ok(ToolOutput { structured: answer(&output)?, taint, subject: Subject::one("space", space.id) })
+    Ok(ToolOutput::new(answer(&output)?).about(taint, Subject::one("space", space.id)))
 }
 
 /// Folders within folders, by the parts of the slugs.

@@ -2,7 +2,7 @@
 
 use narthex_core::{
     Bound, ChangeAction, Digest, EntityType, Page, PageDraft, PageSlug, PolicyAction, Proposal,
-    ProposalId, ProposalStatus, Reason, Space, Subject, Title, clean_line,
+    ProposalId, ProposalStatus, Reason, Space, Subject, Taint, Title, clean_line,
 };
 use narthex_gate::{Intent, Local, Staged, ToolError, ToolOutput};
 use narthex_store::{Effect, fresh_uuid};
@@ -202,7 +202,7 @@ pub(crate) async fn stage(
             .map(|value| Digest::of_json(&value)),
         ..Subject::one("proposal", proposal.id)
     };
-    let answer = ToolOutput { subject: subject.clone(), ..ToolOutput::new(answer(&output)?) };
+    let answer = ToolOutput::new(answer(&output)?).about(Taint::CLEAN, subject.clone());
     let effect = Effect::OpenProposal { proposal: Box::new(proposal), cap: config.open_proposals };
     Ok(Staged { effect, subject, answer })
 }

@@ -91,11 +91,8 @@ pub(crate) async fn page(
     let untrusted = view.page.foreign_history || view.page.provenance.is_foreign();
     let subject = Subject::one("page", view.page.id);
     let output = Output::of_page(view, show_space.then_some(&space));
-    Ok(ToolOutput {
-        structured: answer(&output)?,
-        taint: Taint { private: true, untrusted },
-        subject,
-    })
+    let taint = Taint { private: true, untrusted };
+    Ok(ToolOutput::new(answer(&output)?).about(taint, subject))
 }
 
 /// A conversation. It belongs to no space, so only the companion's registry calls this.
@@ -119,11 +116,7 @@ pub(crate) async fn conversation(reach: &Reach<'_>, id: &str) -> Result<ToolOutp
         space: None,
     };
     let taint = Taint { private: true, untrusted: true };
-    Ok(ToolOutput {
-        structured: answer(&output)?,
-        taint,
-        subject: Subject::one("conversation", id),
-    })
+    Ok(ToolOutput::new(answer(&output)?).about(taint, Subject::one("conversation", id)))
 }
 
 impl Output {

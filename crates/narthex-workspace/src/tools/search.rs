@@ -83,7 +83,7 @@ pub(crate) async fn run(
     };
     let output =
         Output { hits: found.into_iter().map(|(space, hit)| HitOut::of(hit, space)).collect() };
-    Ok(ToolOutput { structured: answer(&output)?, taint, subject })
+    Ok(ToolOutput::new(answer(&output)?).about(taint, subject))
 }
 
 impl HitOut {

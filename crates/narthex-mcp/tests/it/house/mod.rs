@@ -10,6 +10,7 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use axum::Router;
+use futures::FutureExt as _;
 use narthex_core::{
     Agent, AgentId, AgentKind, Capability, Grant, Grants, RecordDraft, SpaceId, Tier, Timestamp,
     Title,
@@ -17,7 +18,8 @@ use narthex_core::{
 use narthex_gate::{Gate, GateConfig, GateParts, ReadySurface};
 use narthex_mcp::{EdgeConfig, HostPolicy, Listening, Tls, mcp_service, serve};
 use narthex_policy::PolicyEngine;
-use narthex_store::SystemClock;
+use narthex_store::chain::HeadKey;
+use narthex_store::{RowKey, SystemClock};
 use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
@@ -64,13 +66,16 @@ impl House {
         let tokens =
             Arc::new(Tokens::new(&[(TA, &agents[0]), (TB, &agents[1]), (NOWHERE, &agents[2])]));
         let trivial = Arc::new(Trivial::default());
-        let gate = Gate::new(GateParts {
+        let gate = Gate::open(GateParts {
             store: Arc::clone(&store) as _,
             verifier: Arc::clone(&tokens) as _,
             policy: PolicyEngine::standard().expect("the standard policy"),
             clock: Arc::new(SystemClock),
+            rows: RowKey::of(&HeadKey::new([5; 32])),
             config,
         });
+        // The store of this house never waits.
+        let gate = gate.now_or_never().expect("a gate");
         let surface = ReadySurface::new(Arc::clone(&trivial) as _).expect("a good surface");
         let edge = EdgeConfig { drain_deadline: Duration::from_secs(20), ..EdgeConfig::default() };
         Self {

@@ -5,21 +5,22 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use async_trait::async_trait;
 use narthex_core::{
-    Agent, AgentId, Conversation, ConversationId, ConversationSummary, Digest, PageId, PageKey,
-    PageRevision, PageSummary, PageView, Proposal, ProposalId, RecordDraft, Slug, Space, SpaceId,
-    TokenId, TokenSummary,
+    Agent, AgentId, Approval, ApprovalId, Conversation, ConversationId, ConversationSummary,
+    Digest, Holder, Latch, Mode, PageId, PageKey, PageRevision, PageSummary, PageView, Proposal,
+    ProposalId, RecordDraft, Slug, Space, SpaceId, Spent, Switches, TokenId, TokenSummary,
 };
 use narthex_store::chain::{Head, StoredRecord};
 use narthex_store::{
-    Agents, Commits, Committed, Conversations, Effected, Hit, LedgerReader, Pages, ProposalFilter,
-    Proposals, Receipt, RevisionFilter, SearchQuery, Spaces, StoreError, TokenRecord, Tokens,
-    UnitOfWork,
+    Agents, ApprovalFilter, Approvals, Commits, Committed, Conversations, Effect, Effected,
+    GateBooks, Hit, LedgerReader, Pages, ProposalFilter, Proposals, Receipt, RevisionFilter,
+    SearchQuery, Spaces, StoreError, TokenRecord, Tokens, UnitOfWork,
 };
 
 #[derive(Debug)]
 pub(crate) struct MemoryStore {
     agents: Mutex<Vec<Agent>>,
     records: Mutex<Vec<RecordDraft>>,
+    approvals: Mutex<Vec<Approval>>,
     broken: AtomicBool,
     epoch: AtomicU64,
 }
@@ -29,6 +30,7 @@ impl MemoryStore {
         Self {
             agents: Mutex::new(agents.to_vec()),
             records: Mutex::default(),
+            approvals: Mutex::default(),
             broken: AtomicBool::new(false),
             epoch: AtomicU64::new(1),
         }
@@ -63,7 +65,14 @@ impl Commits for MemoryStore {
         });
         let receipts = receipts.collect();
         records.extend(unit.records);
-        Ok(Committed { effected: Effected::Done, receipts })
+        let effected = match unit.effect {
+            Some(Effect::RequestApproval { approval, .. }) => {
+                self.approvals.lock().expect("not poisoned").push((*approval).clone());
+                Effected::Waits(approval)
+            }
+            _ => Effected::Done,
+        };
+        Ok(Committed { effected, receipts })
     }
 
     fn is_writable(&self) -> bool {
@@ -156,6 +165,40 @@ impl Proposals for MemoryStore {
     }
     async fn proposals(&self, _: &ProposalFilter) -> Result<Vec<Proposal>, StoreError> {
         Ok(Vec::new())
+    }
+}
+
+#[async_trait]
+impl Approvals for MemoryStore {
+    async fn approval(&self, id: ApprovalId) -> Result<Option<Approval>, StoreError> {
+        let approvals = self.approvals.lock().expect("not poisoned");
+        Ok(approvals.iter().find(|approval| approval.id == id).cloned())
+    }
+    async fn approval_of(&self, _: Holder, digest: Digest) -> Result<Option<Approval>, StoreError> {
+        let approvals = self.approvals.lock().expect("not poisoned");
+        Ok(approvals.iter().find(|approval| approval.digest == digest).cloned())
+    }
+    async fn approvals(&self, _: &ApprovalFilter) -> Result<Vec<Approval>, StoreError> {
+        Ok(self.approvals.lock().expect("not poisoned").clone())
+    }
+}
+
+#[async_trait]
+impl GateBooks for MemoryStore {
+    async fn latch(&self, _: Holder) -> Result<Latch, StoreError> {
+        Ok(Latch::default())
+    }
+    async fn latches(&self) -> Result<Vec<(Holder, Latch)>, StoreError> {
+        Ok(Vec::new())
+    }
+    async fn spent(&self, _: Holder) -> Result<Spent, StoreError> {
+        Ok(Spent::default())
+    }
+    async fn switches(&self) -> Result<Switches, StoreError> {
+        Ok(Switches::default())
+    }
+    async fn noted_mode(&self) -> Result<Option<(Mode, Option<Mode>)>, StoreError> {
+        Ok(Some((Mode::Guarded, None)))
     }
 }
 

@@ -67,6 +67,7 @@ fn spec(name: &str, tier: Tier, site: EffectSite, properties: &Value) -> ToolSpe
             site,
         },
         ignored_arguments: &["space"],
+        target: None,
     }
 }
 

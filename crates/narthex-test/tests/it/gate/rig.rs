@@ -30,13 +30,15 @@ async fn rigged(mode: Mode, ceiling: Tier, deadline: Duration) -> anyhow::Result
     let token = house.new_token("rigger", None, None).await?.token;
     let (store, clock) = (house.house().gate().store().clone(), Arc::new(SystemClock));
     let key = house.dir().keys()?.token;
-    let gate = Gate::new(GateParts {
+    let gate = Gate::open(GateParts {
         store: Arc::clone(&store),
         verifier: Arc::new(TokenVerifier::new(Arc::clone(&store), clock.clone(), key, 100)),
         policy: PolicyEngine::standard()?,
         clock,
+        rows: house.row_key()?,
         config: GateConfig { mode, call_deadline: deadline, ..GateConfig::default() },
-    });
+    })
+    .await;
     let rig = Arc::new(Rig::new(store));
     let surface = Arc::new(ReadySurface::new(Arc::clone(&rig) as _)?);
     let edge = EdgeConfig { early_headers_after: Duration::from_secs(20), ..EdgeConfig::default() };

@@ -79,6 +79,7 @@ fn spec(name: &str, site: EffectSite, tier: Tier) -> ToolSpec {
             site,
         },
         ignored_arguments: &[],
+        target: None,
     }
 }
 

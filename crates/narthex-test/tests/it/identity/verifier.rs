@@ -47,13 +47,15 @@ async fn a_second_verifier_works_unchanged_behind_the_same_gate() -> anyhow::Res
     let agents = house.store().agents().await?.into_iter().map(Arc::new).collect();
     let badges = Arc::new(Badges { agents, down: AtomicBool::new(false) });
     let config = GateConfig { requests_per_minute: 20, ..GateConfig::default() };
-    let gate = Gate::new(GateParts {
+    let gate = Gate::open(GateParts {
         store: house.store(),
         verifier: Arc::clone(&badges) as _,
         policy: PolicyEngine::standard()?,
         clock: Arc::new(SystemClock),
+        rows: house.row_key()?,
         config,
-    });
+    })
+    .await;
     let door =
         SideDoor::open(gate, Arc::clone(house.house().workspace()), EdgeConfig::default()).await?;
     let read = json!({"kind": "page", "id": "home"});

@@ -1,0 +1,106 @@
+//! What an agent has taken in: read before a decision, set together with the answer's record.
+
+use narthex_core::{
+    Actor, Arming, Cause, Effects, Holder, Phase, Reads, Reason, RecordDraft, Subject, Taint,
+    TakesIn, Transport,
+};
+use narthex_store::{Effect, StoreError, UnitOfWork};
+
+use super::Admitted;
+use super::record::Trace;
+use crate::gate::{Inner, new_call};
+
+impl Admitted {
+    /// Whose state the gate keeps for it.
+    pub(crate) fn holder(&self) -> Holder {
+        Holder { agent: self.principal.agent.id, space: self.scope.space() }
+    }
+}
+
+impl Inner {
+    /// What the agent has taken in, after what has run out was opened.
+    pub(super) async fn taint_of(&self, holder: Holder) -> Result<Taint, StoreError> {
+        let Some(window) = self.config.taint_window else {
+            return self.store.taint(holder).await;
+        };
+        let latch = self.store.latch(holder).await?;
+        let now = self.clock.moment();
+        let out = |bit: &Option<Cause>| {
+            bit.as_ref().is_some_and(|cause| now.has_run_out(cause.last, window))
+        };
+        let over = Taint { private: out(&latch.private), untrusted: out(&latch.untrusted) };
+        if over.is_clean() {
+            return Ok(latch.taint());
+        }
+        let record = RecordDraft {
+            space: holder.space,
+            reason: Reason::Permitted,
+            subject: Subject::one("agent", holder.agent)
+                .changed(words(latch.taint()), words(latch.taint().without(over))),
+            ..RecordDraft::new(
+                Phase::House,
+                new_call(),
+                Actor::House,
+                Transport::Local,
+                "taint.window_ran_out",
+            )
+        };
+        let effect = Effect::ClearLatch { holder, taint: over, ran_out: Some((now, window)) };
+        self.store.commit(UnitOfWork::effect(effect, record)).await?;
+        self.store.taint(holder).await
+    }
+
+    /// What releasing an answer does to the latch: what the tool declares, and what this answer
+    /// says of itself.
+    pub(super) fn arming(
+        &self,
+        trace: &Trace,
+        holder: Holder,
+        brings: Taint,
+        subject: &Subject,
+    ) -> Option<Arming> {
+        if brings.is_clean() {
+            return None;
+        }
+        let now = self.clock.moment();
+        let every = self
+            .config
+            .taint_window
+            .map(|window| u64::try_from(window.as_millis() / 60).unwrap_or(u64::MAX).max(1));
+        let cause = Cause {
+            surface: trace.surface.clone().unwrap_or_default(),
+            tool: trace.tool.clone(),
+            call: trace.call,
+            subject: Subject { digest: None, ..subject.clone() },
+            first: now,
+            last: now,
+        };
+        Some(Arming { holder, taint: brings, cause, every_millis: every })
+    }
+}
+
+/// What an answer brings: at least what its tool declares.
+pub(super) fn brought(effects: &Effects, said: Taint) -> Taint {
+    said.and(Taint {
+        private: effects.reads == Reads::Private,
+        untrusted: effects.takes_in == TakesIn::Foreign,
+    })
+}
+
+/// What an error brings. Ours are our own words; an upstream's are as foreign as its answers.
+pub(super) fn brought_by_error(effects: &Effects) -> Taint {
+    match effects.takes_in {
+        TakesIn::Foreign => brought(effects, Taint::CLEAN),
+        TakesIn::Owned | TakesIn::ByAnswer => Taint::CLEAN,
+    }
+}
+
+/// A latch in a word, for the ledger.
+pub(crate) const fn words(taint: Taint) -> &'static str {
+    match (taint.private, taint.untrusted) {
+        (false, false) => "clean",
+        (true, false) => "private",
+        (false, true) => "untrusted",
+        (true, true) => "private+untrusted",
+    }
+}
