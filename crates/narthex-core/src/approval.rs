@@ -1,9 +1,13 @@
 //! The owner's go-ahead for one exact call.
 
+use std::time::Duration;
+
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use crate::{ApprovalId, CallId, Digest, Holder, Mode, Moment, Reason, Taint, Tier, Timestamp};
+use crate::{
+    Age, ApprovalId, CallId, Digest, Holder, Mode, Moment, Reason, Taint, Tier, Timestamp,
+};
 
 /// Everything an approval is bound to. Change any of it and it is another call.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -110,6 +114,57 @@ pub struct Approval {
     pub used_by: Option<CallId>,
     /// How many wrong nonces were typed.
     pub wrong_nonces: u32,
+}
+
+/// What an approval, as it lies there, means for the call it is bound to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ForCall {
+    /// It may be used up.
+    Use,
+    /// It was used up by this very call, lately.
+    WasUsed,
+    /// The owner said no, lately.
+    WasDenied,
+    /// It says nothing any more: the owner must be asked.
+    Ask,
+}
+
+impl Approval {
+    /// What it means for its call now. The answer is a hint: only [`Approval::use_up`], inside
+    /// the transaction of the intent, decides.
+    pub fn for_call(&self, now: Moment, valid: Duration, wait: Duration) -> ForCall {
+        let since = self.decided.unwrap_or(self.requested);
+        let lately = |limit| now.age(since, limit) == Age::Within;
+        match self.status {
+            ApprovalStatus::Approved if lately(valid) => ForCall::Use,
+            // Otherwise a client that sends a call twice would put a second one before the owner
+            // each time the first was approved.
+            ApprovalStatus::Used if lately(valid) => ForCall::WasUsed,
+            ApprovalStatus::Denied if lately(wait) => ForCall::WasDenied,
+            _ => ForCall::Ask,
+        }
+    }
+
+    /// Checks and burns: used up by this call, or left as it is with what stands in the way.
+    pub fn use_up(
+        &mut self,
+        digest: Digest,
+        call: CallId,
+        now: Moment,
+        valid: Duration,
+    ) -> Result<(), ApprovalStatus> {
+        if self.status != ApprovalStatus::Approved {
+            return Err(self.status);
+        }
+        let in_time = self.decided.is_some_and(|decided| now.age(decided, valid) == Age::Within);
+        // The digest is over the binding itself: what was shown to the owner is what runs.
+        if !in_time || self.digest != digest || self.binding.digest() != digest {
+            return Err(ApprovalStatus::Void);
+        }
+        self.status = ApprovalStatus::Used;
+        self.used_by = Some(call);
+        Ok(())
+    }
 }
 
 /// What the ledger says about the approval a call went ahead with, or asked for.

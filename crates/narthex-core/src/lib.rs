@@ -40,7 +40,7 @@ mod token;
 mod words;
 
 pub use agent::{Agent, AgentKind, Principal};
-pub use approval::{Approval, ApprovalMark, ApprovalStatus, Approver, Binding};
+pub use approval::{Approval, ApprovalMark, ApprovalStatus, Approver, Binding, ForCall};
 pub use bounds::Bound;
 pub use budget::{Budget, Cost, CostError, Overspent, Spent, Usage};
 pub use call::{RequestId, SessionId, Transport};

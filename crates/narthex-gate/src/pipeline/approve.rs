@@ -1,7 +1,7 @@
 //! A call that waits for the owner: looked up, asked for, told of.
 
 use narthex_core::{
-    Age, Approval, ApprovalId, ApprovalMark, ApprovalStatus, Approver, Binding, Digest, Reason,
+    Approval, ApprovalId, ApprovalMark, ApprovalStatus, Approver, Binding, Digest, ForCall, Reason,
     Taint, Timestamp,
 };
 use narthex_store::{Effect, Effected, Guard, Refused, StoreError, UnitOfWork, fresh_uuid};
@@ -54,21 +54,16 @@ impl Inner {
         })?;
         let now = self.clock.moment();
         if let Some(known) = known {
-            let since = known.decided.unwrap_or(known.requested);
-            let lately = |limit| now.age(since, limit) == Age::Within;
-            match known.status {
-                ApprovalStatus::Approved if lately(self.config.approval_valid) => {
-                    return Ok(Approved { id: known.id, digest });
-                }
-                // Otherwise a client that sends a call twice would put a second one before the
-                // owner each time the first was approved.
-                ApprovalStatus::Used if lately(self.config.approval_valid) => {
+            let (valid, wait) = (self.config.approval_valid, self.config.approval_wait);
+            match known.for_call(now, valid, wait) {
+                ForCall::Use => return Ok(Approved { id: known.id, digest }),
+                ForCall::WasUsed => {
                     return Err(self.tell(trace, &known, Reason::ApprovalUsed).await);
                 }
-                ApprovalStatus::Denied if lately(self.config.approval_wait) => {
+                ForCall::WasDenied => {
                     return Err(self.tell(trace, &known, Reason::ApprovalDenied).await);
                 }
-                _ => {}
+                ForCall::Ask => {}
             }
         }
         Err(self.ask(trace, asked, digest).await)
