@@ -57,7 +57,7 @@ impl<'r> Fields<'r> {
         Title::parse(self.get(column)?).map_err(|error| bad(column, error))
     }
 
-    fn json<T: serde::de::DeserializeOwned>(self, column: &str) -> Result<T, Fault> {
+    pub(crate) fn json<T: serde::de::DeserializeOwned>(self, column: &str) -> Result<T, Fault> {
         serde_json::from_str(self.get(column)?).map_err(|error| bad(column, error))
     }
 
@@ -187,6 +187,10 @@ pub(crate) fn agent(row: Fields<'_>) -> Result<Agent, Fault> {
         model: row.get("model")?,
         grants: row.json("grants")?,
         ceiling: row.parsed("ceiling")?,
+        budget: match row.get::<Option<&str>>("budget")? {
+            None => None,
+            Some(_) => Some(row.json("budget")?),
+        },
         space: row.id_if("space_id", narthex_core::SpaceId::from_bytes)?,
         disabled: row.flag("disabled")?,
         created: row.time("created")?,
@@ -260,4 +264,19 @@ pub(crate) fn head(row: Fields<'_>) -> Result<Head, Fault> {
 
 fn seq(row: Fields<'_>) -> Result<u64, Fault> {
     u64::try_from(row.get::<i64>("seq")?).map_err(|error| bad("seq", error))
+}
+
+/// A record's number as SQLite holds it.
+pub(crate) fn number(seq: u64) -> Result<i64, Fault> {
+    i64::try_from(seq).map_err(Fault::damaged)
+}
+
+/// Bytes as JSON can carry them to SQLite's `unhex`.
+pub(crate) fn hex(bytes: &[u8]) -> String {
+    use std::fmt::Write as _;
+    bytes.iter().fold(String::with_capacity(2 * bytes.len()), |mut text, byte| {
+        // Writing to a String cannot fail.
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
 }

@@ -4,13 +4,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use narthex_store::{Commits, Committed, StoreError, UnitOfWork};
+use narthex_store::{Commits, Committed, RowKey, StoreError, UnitOfWork};
 use sqlx::{ConnectOptions, Connection, SqlitePool};
 use tokio::sync::{Mutex, mpsc, oneshot};
 use tokio::task::JoinHandle;
 
 use crate::checkpoint::Checkpointer;
 use crate::fault::Fault;
+use crate::gate::GateMemory;
 use crate::memory::Memory;
 use crate::writer::{Command, Standing, Writer};
 use crate::{SqliteConfig, connect, open};
@@ -20,6 +21,8 @@ use crate::{SqliteConfig, connect, open};
 pub struct SqliteStore {
     pub(crate) readers: SqlitePool,
     pub(crate) memory: Memory,
+    pub(crate) gate: Arc<GateMemory>,
+    pub(crate) row_key: RowKey,
     queue: mpsc::Sender<Command>,
     queue_wait: Duration,
     pub(crate) standing: Arc<Standing>,
@@ -40,6 +43,7 @@ impl SqliteStore {
     pub async fn open(config: SqliteConfig) -> Result<Self, StoreError> {
         let writer = open::writer(&config).await?;
         let standing = Arc::clone(&writer.standing);
+        let gate = Arc::clone(&writer.memory);
         let beside = connect::to_write(&config).connect().await.map_err(Fault::Sql)?;
         let (queue, waiting) = mpsc::channel(config.queue.max(1));
         let (stop, stopped) = oneshot::channel();
@@ -55,6 +59,8 @@ impl SqliteStore {
         Ok(Self {
             readers: connect::readers(&config),
             memory: Memory::new(config.page_memory),
+            gate,
+            row_key: RowKey::of(&config.head_key),
             queue,
             queue_wait: config.queue_wait,
             standing,

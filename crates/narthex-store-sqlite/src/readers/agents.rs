@@ -27,8 +27,8 @@ impl Agents for SqliteStore {
 macro_rules! agents {
     ($rest:literal) => {
         concat!(
-            "SELECT a.id, a.slug, a.name, a.kind, a.model, a.grants, a.ceiling, a.disabled,
-                    a.created, s.id AS space_id
+            "SELECT a.id, a.slug, a.name, a.kind, a.model, a.grants, a.ceiling, a.budget,
+                    a.disabled, a.created, s.id AS space_id
                FROM agents a LEFT JOIN spaces s ON s.n = a.space ",
             $rest
         )

@@ -1,7 +1,9 @@
 //! Reading, one repository a file. Reads run on their own connections and wait for no writer.
 
 mod agents;
+mod approvals;
 mod conversations;
+mod gate_books;
 mod ledger;
 mod pages;
 mod proposals;
@@ -9,7 +11,7 @@ mod search;
 mod spaces;
 mod tokens;
 
-pub(crate) use proposals::PROPOSAL_BY_ID;
+pub(crate) use proposals::{PROPOSAL_BY_ID, PROPOSALS_UNSEALED};
 
 use narthex_store::StoreError;
 use sqlx::sqlite::SqliteRow;
@@ -20,7 +22,7 @@ use crate::rows::Fields;
 /// One row at most, parsed.
 fn one<T>(
     row: Result<Option<SqliteRow>, sqlx::Error>,
-    parse: fn(Fields<'_>) -> Result<T, Fault>,
+    parse: impl Fn(Fields<'_>) -> Result<T, Fault>,
 ) -> Result<Option<T>, StoreError> {
     let row = row.map_err(Fault::Sql)?;
     Ok(row.map(|row| parse(Fields(&row))).transpose()?)
@@ -29,8 +31,22 @@ fn one<T>(
 /// Every row, parsed.
 fn all<T>(
     rows: Result<Vec<SqliteRow>, sqlx::Error>,
-    parse: fn(Fields<'_>) -> Result<T, Fault>,
+    parse: impl Fn(Fields<'_>) -> Result<T, Fault>,
 ) -> Result<Vec<T>, StoreError> {
     let rows = rows.map_err(Fault::Sql)?;
     Ok(rows.iter().map(|row| parse(Fields(row))).collect::<Result<_, _>>()?)
+}
+
+/// Every row that holds. One that was changed from outside is left out and told in the log: it
+/// must not hide the others.
+fn sound<T>(
+    rows: Result<Vec<SqliteRow>, sqlx::Error>,
+    parse: impl Fn(Fields<'_>) -> Result<T, Fault>,
+) -> Result<Vec<T>, StoreError> {
+    let rows = rows.map_err(Fault::Sql)?;
+    let told = |fault: Fault| {
+        let error = StoreError::from(fault);
+        tracing::error!(%error, "a row is left out; run `narthex doctor`");
+    };
+    Ok(rows.iter().filter_map(|row| parse(Fields(row)).map_err(told).ok()).collect())
 }

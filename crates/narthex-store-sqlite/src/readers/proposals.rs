@@ -4,7 +4,7 @@ use async_trait::async_trait;
 use narthex_core::{Proposal, ProposalId, ProposalStatus};
 use narthex_store::{ProposalFilter, Proposals, StoreError};
 
-use crate::{SqliteStore, rows};
+use crate::{SqliteStore, proposal_mac};
 
 #[async_trait]
 impl Proposals for SqliteStore {
@@ -13,7 +13,7 @@ impl Proposals for SqliteStore {
             .bind(id.as_bytes().as_slice())
             .fetch_optional(&self.readers)
             .await;
-        super::one(row, rows::proposal)
+        super::one(row, |row| proposal_mac::read(row, &self.row_key))
     }
 
     async fn proposals(&self, filter: &ProposalFilter) -> Result<Vec<Proposal>, StoreError> {
@@ -24,7 +24,7 @@ impl Proposals for SqliteStore {
             .bind(i64::from(filter.limit))
             .fetch_all(&self.readers)
             .await;
-        super::all(rows, rows::proposal)
+        super::sound(rows, |row| proposal_mac::read(row, &self.row_key))
     }
 }
 
@@ -39,7 +39,7 @@ macro_rules! proposals {
         concat!(
             "SELECT p.id, p.agent, s.id AS space_id, p.entity_type, p.action, p.page,
                     p.base_revision, p.slug, p.title, p.body, p.tags, p.reason, p.taint_private,
-                    p.taint_untrusted, p.status, p.note, p.created, p.decided
+                    p.taint_untrusted, p.status, p.note, p.created, p.decided, p.mac
                FROM proposals p JOIN spaces s ON s.n = p.space ",
             $rest
         )
@@ -47,6 +47,8 @@ macro_rules! proposals {
 }
 
 pub(crate) const PROPOSAL_BY_ID: &str = proposals!("WHERE p.id = ?1");
+pub(crate) const PROPOSALS_UNSEALED: &str =
+    proposals!("WHERE p.mac IS NULL AND p.id > ?1 ORDER BY p.id LIMIT 256");
 const LIST: &str = proposals!(
     "WHERE (?1 IS NULL OR s.id = ?1)
        AND (?2 IS NULL OR p.agent = ?2)

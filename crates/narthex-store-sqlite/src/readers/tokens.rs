@@ -36,8 +36,8 @@ fn token_record(row: Fields<'_>) -> Result<TokenRecord, Fault> {
 
 const ONE: &str = "SELECT t.id AS token_id, t.agent AS token_agent, t.label,
         t.created AS token_created, t.expires, t.revoked, t.keyed_hash, u.at AS last_used,
-        a.id, a.slug, a.name, a.kind, a.model, a.grants, a.ceiling, a.disabled, a.created,
-        s.id AS space_id
+        a.id, a.slug, a.name, a.kind, a.model, a.grants, a.ceiling, a.budget, a.disabled,
+        a.created, s.id AS space_id
    FROM tokens t
    JOIN agents a ON a.id = t.agent
    LEFT JOIN spaces s ON s.n = a.space

@@ -1,11 +1,15 @@
 //! One transaction for all units that wait.
 
-use narthex_store::{Committed, Effect, Effected, StoreError, UnitOfWork};
+use std::sync::Arc;
+
+use narthex_store::{Committed, Effected, Guard, StoreError, UnitOfWork};
 use sqlx::SqliteConnection;
 
-use super::books::Books;
+use super::books::{Books, Sealed};
+use super::effects::latches::{arm, would_arm};
 use super::{Writer, effects, guards};
 use crate::fault::Fault;
+use crate::gate::{Bench, Gate};
 
 type Answer = Result<Committed, StoreError>;
 
@@ -48,81 +52,103 @@ impl Writer {
     }
 
     async fn try_commit(&mut self, units: Vec<UnitOfWork>) -> Result<Vec<Answer>, Abort> {
-        // A batch of records alone needs nothing from the database before they are written, and
-        // then begins and writes in one step: most batches are such.
-        let plain = units.iter().all(|unit| unit.guards.is_empty() && unit.effect.is_none());
-        if !plain {
-            execute(&mut self.conn, "BEGIN IMMEDIATE").await?;
-        }
-        let mut books = Books::after(self.tail);
+        let mut books = Books::after(self.tail, self.memory.gate());
         let mut answers = Vec::with_capacity(units.len());
         for unit in units {
             answers.push(self.unit(&mut books, unit).await?);
         }
-        if !books.changed {
-            if !plain {
-                execute(&mut self.conn, "ROLLBACK").await?;
-            }
-            return Ok(answers);
+        if books.changed {
+            self.seal(&mut books).await?;
+            self.write(books).await?;
+        } else if books.begun {
+            execute(&mut self.conn, "ROLLBACK").await?;
         }
-        books.write(&mut self.conn, &self.head_key, !plain).await?;
-        execute(&mut self.conn, "COMMIT")
-            .await
-            .map_err(|fault| Abort { until_restart: true, ..fault.into() })?;
-        self.committed(&books);
         Ok(answers)
     }
 
-    /// One unit: its guards, its effect, its records. The outer error ends the whole batch.
-    async fn unit(&mut self, books: &mut Books, unit: UnitOfWork) -> Result<Answer, Abort> {
-        if let Err(fault) = guards::check(&mut self.conn, &unit.guards).await {
-            return apart(fault).map(Err);
-        }
-        // Sealing comes first because it touches nothing: a unit that falls afterwards has used
-        // up no number.
-        let sealed = match books.seal(unit.records, self.clock.now()) {
-            Ok(sealed) => sealed,
-            Err(fault) => return apart(fault).map(Err),
-        };
-        let effected = match unit.effect {
-            None => Effected::Done,
-            Some(effect) => match self.effect(books, effect).await? {
-                Ok(effected) => effected,
-                Err(refused) => return Ok(Err(refused)),
-            },
-        };
-        let receipts = books.accept(sealed, &self.token_use);
-        Ok(Ok(Committed { effected, receipts }))
+    /// Writes what a batch leaves behind, and ends the transaction.
+    pub(super) async fn write(&mut self, mut books: Books) -> Result<(), Abort> {
+        books.write(&mut self.conn, &self.head_key).await?;
+        execute(&mut self.conn, "COMMIT")
+            .await
+            .map_err(|fault| Abort { until_restart: true, ..fault.into() })?;
+        self.committed(books);
+        Ok(())
     }
 
-    /// Carries an effect out under a savepoint of its own.
-    async fn effect(
-        &mut self,
-        books: &mut Books,
-        effect: Effect,
-    ) -> Result<Result<Effected, StoreError>, Abort> {
-        let touches = effects::touches(&effect);
-        execute(&mut self.conn, "SAVEPOINT unit").await?;
-        match effects::apply(&mut self.conn, effect).await {
-            Ok(effected) => {
-                execute(&mut self.conn, "RELEASE unit").await?;
-                books.changed = true;
+    /// One unit: its guards, its effect, its records. The outer error ends the whole batch.
+    ///
+    /// What changes a row runs under a savepoint of its own, so that a unit that is refused
+    /// halfway leaves nothing; what only looks and appends needs none.
+    async fn unit(&mut self, books: &mut Books, unit: UnitOfWork) -> Result<Answer, Abort> {
+        let arms = unit.arms.as_ref().is_some_and(|arming| would_arm(&books.gate, arming));
+        let burns = unit.guards.iter().any(|guard| matches!(guard, Guard::Approved { .. }));
+        let changes = unit.effect.is_some() || arms || burns;
+        if changes || unit.guards.iter().any(guards::asks_database) {
+            books.begin(&mut self.conn).await?;
+        }
+        if changes {
+            execute(&mut self.conn, "SAVEPOINT unit").await?;
+        }
+        let touches = unit.effect.as_ref().map(effects::touches).unwrap_or_default();
+        let mut gate = Arc::clone(&books.gate);
+        match self.attempt(books, &mut gate, unit).await {
+            Ok((effected, sealed)) => {
+                if changes {
+                    execute(&mut self.conn, "RELEASE unit").await?;
+                }
+                books.changed |= changes;
                 books.identity |= touches.identity;
                 books.content |= touches.content;
-                Ok(Ok(effected))
+                books.gate = gate;
+                let receipts = books.accept(sealed, &self.token_use);
+                Ok(Ok(Committed { effected, receipts }))
             }
             Err(fault) => {
                 let refused = apart(fault)?;
-                execute(&mut self.conn, "ROLLBACK TO unit").await?;
-                execute(&mut self.conn, "RELEASE unit").await?;
+                if changes {
+                    execute(&mut self.conn, "ROLLBACK TO unit").await?;
+                    execute(&mut self.conn, "RELEASE unit").await?;
+                }
                 Ok(Err(refused))
             }
         }
     }
 
+    /// Tries a unit. `gate` is what the gate's state will be if it stands.
+    async fn attempt(
+        &mut self,
+        books: &Books,
+        gate: &mut Arc<Gate>,
+        unit: UnitOfWork,
+    ) -> Result<(Effected, Vec<Sealed>), Fault> {
+        let mut bench = Bench { conn: &mut self.conn, key: &self.row_key, gate };
+        guards::Check { books, memory: &self.memory, records: &unit.records }
+            .all(&mut bench, &unit.guards)
+            .await?;
+        let checked = guards::checked_window(&unit.guards);
+        let sealed = books.seal(unit.records, checked, self.clock.now())?;
+        let effected = match unit.effect {
+            None => Effected::Done,
+            Some(effect) => effects::apply(&mut bench, effect).await?,
+        };
+        if let Some(arming) = &unit.arms {
+            arm(&mut bench, arming).await?;
+        }
+        Ok((effected, sealed))
+    }
+
     /// The transaction is on the disk: now, and not before, the rest may follow it.
-    fn committed(&mut self, books: &Books) {
+    fn committed(&mut self, books: Books) {
         self.tail = books.tail;
+        if books.gate_changed() {
+            self.memory.replace_gate(Arc::clone(&books.gate));
+        }
+        self.memory.charge(&books.charges);
+        match books.closing {
+            Some(closing) => self.budgets = closing.into_books(),
+            None => self.budgets.charged(&books.charges),
+        }
         self.token_use.written(&books.uses);
         if books.identity {
             self.standing.identity_changed();
@@ -150,11 +176,11 @@ fn apart(fault: Fault) -> Result<StoreError, Abort> {
     }
 }
 
-fn fail_all(count: usize, message: &str) -> Vec<Answer> {
+pub(super) fn fail_all(count: usize, message: &str) -> Vec<Answer> {
     (0..count).map(|_| Err(StoreError::Unavailable(message.to_owned()))).collect()
 }
 
-async fn execute(conn: &mut SqliteConnection, sql: &'static str) -> Result<(), Fault> {
+pub(super) async fn execute(conn: &mut SqliteConnection, sql: &'static str) -> Result<(), Fault> {
     sqlx::query(sql).execute(conn).await?;
     Ok(())
 }

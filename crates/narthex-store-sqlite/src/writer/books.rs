@@ -1,8 +1,10 @@
 //! What a batch leaves behind: records in their places, the head, and the books kept on them.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+use std::time::Duration;
 
-use narthex_core::{CallId, Phase, RecordDraft, Timestamp, TokenId};
+use narthex_core::{CallId, Holder, Phase, RecordDraft, Timestamp, TokenId, Usage};
 use narthex_store::Receipt;
 use narthex_store::chain::{HeadKey, StoredRecord, seal};
 use sqlx::SqliteConnection;
@@ -11,6 +13,8 @@ use sqlx::error::DatabaseError;
 use super::batch::Abort;
 use super::{Tail, TokenUse};
 use crate::fault::Fault;
+use crate::gate::{Charge, Closing, Gate};
+use crate::rows::{hex, number};
 
 /// What a batch will leave behind.
 pub(super) struct Books {
@@ -22,6 +26,17 @@ pub(super) struct Books {
     pub(super) identity: bool,
     pub(super) content: bool,
     pub(super) changed: bool,
+    /// Whether the transaction was begun.
+    pub(super) begun: bool,
+    /// The gate's state as it was before the batch.
+    was: Arc<Gate>,
+    /// And as the units that stand leave it.
+    pub(super) gate: Arc<Gate>,
+    /// What the records use up, one by one and summed up.
+    pub(super) charges: Vec<Charge>,
+    sums: HashMap<Holder, Usage>,
+    /// The accounts, where they are written with this batch.
+    pub(super) closing: Option<Closing>,
 }
 
 /// A record in its place, with what the books need to know of it.
@@ -31,10 +46,11 @@ pub(super) struct Sealed {
     call: CallId,
     token: Option<TokenId>,
     at: Timestamp,
+    charge: Option<Charge>,
 }
 
 impl Books {
-    pub(super) const fn after(tail: Tail) -> Self {
+    pub(super) fn after(tail: Tail, gate: Arc<Gate>) -> Self {
         Self {
             tail,
             records: Vec::new(),
@@ -44,13 +60,31 @@ impl Books {
             identity: false,
             content: false,
             changed: false,
+            begun: false,
+            was: Arc::clone(&gate),
+            gate,
+            charges: Vec::new(),
+            sums: HashMap::new(),
+            closing: None,
         }
     }
 
-    /// Gives drafts the numbers they would have.
+    /// Whether the batch changes the gate's state.
+    pub(super) fn gate_changed(&self) -> bool {
+        !Arc::ptr_eq(&self.was, &self.gate)
+    }
+
+    /// What the batch's own records use up so far.
+    pub(super) fn charged(&self, holder: &Holder) -> Usage {
+        self.sums.get(holder).copied().unwrap_or_default()
+    }
+
+    /// Gives drafts the numbers they would have, and says what they use up. `checked` is the
+    /// window that a holder's budget was just checked by.
     pub(super) fn seal(
         &self,
         drafts: Vec<RecordDraft>,
+        checked: Option<(Holder, Duration)>,
         at: Timestamp,
     ) -> Result<Vec<Sealed>, Fault> {
         let mut tail = self.tail;
@@ -58,9 +92,10 @@ impl Books {
             .into_iter()
             .map(|draft| {
                 let (phase, call, token) = (draft.phase, draft.call, draft.token);
+                let charge = Charge::of(&draft, at).map(|charge| charge.checked_by(checked));
                 let record = seal(draft, tail.seq + 1, at, tail.hash).map_err(Fault::damaged)?;
                 tail = Tail { seq: record.seq, hash: record.hash };
-                Ok(Sealed { record, phase, call, token, at })
+                Ok(Sealed { record, phase, call, token, at, charge })
             })
             .collect()
     }
@@ -68,7 +103,7 @@ impl Books {
     /// Takes a unit's records over.
     pub(super) fn accept(&mut self, sealed: Vec<Sealed>, remembered: &TokenUse) -> Vec<Receipt> {
         let mut receipts = Vec::with_capacity(sealed.len());
-        for Sealed { record, phase, call, token, at } in sealed {
+        for Sealed { record, phase, call, token, at, charge } in sealed {
             self.tail = Tail { seq: record.seq, hash: record.hash };
             self.changed = true;
             match phase {
@@ -89,23 +124,35 @@ impl Books {
             {
                 self.uses.insert(token, at);
             }
+            if let Some(charge) = charge {
+                let sum = self.sums.entry(charge.holder).or_default();
+                *sum = sum.and(charge.usage);
+                self.charges.push(charge);
+            }
             receipts.push(Receipt::after_commit(record.seq, record.hash));
             self.records.push(record);
         }
         receipts
     }
 
+    /// Begins the transaction, if that was not done yet. A batch of records alone begins and
+    /// writes in one step, and most batches are such.
+    pub(super) async fn begin(&mut self, conn: &mut SqliteConnection) -> Result<(), Fault> {
+        if !self.begun {
+            sqlx::query("BEGIN IMMEDIATE").execute(conn).await?;
+            self.begun = true;
+        }
+        Ok(())
+    }
+
     /// Few statements, however many records: each is a trip to SQLite's own thread and back.
     pub(super) async fn write(
-        &self,
+        &mut self,
         conn: &mut SqliteConnection,
         key: &HeadKey,
-        mut begun: bool,
     ) -> Result<(), Abort> {
-        let books = !self.opened.is_empty() || !self.closed.is_empty() || !self.uses.is_empty();
-        if books && !begun {
-            sqlx::query("BEGIN IMMEDIATE").execute(&mut *conn).await.map_err(Fault::Sql)?;
-            begun = true;
+        if !self.opened.is_empty() || !self.closed.is_empty() || !self.uses.is_empty() {
+            self.begin(conn).await?;
         }
         self.write_intents(conn).await?;
         self.write_uses(conn).await?;
@@ -113,7 +160,7 @@ impl Books {
             return Ok(());
         }
         let head = key.head(self.tail.seq, self.tail.hash);
-        sqlx::query(if begun { WRITE } else { BEGIN_AND_WRITE })
+        sqlx::query(if self.begun { WRITE } else { BEGIN_AND_WRITE })
             .bind(self.rows()?)
             .bind(number(head.seq)?)
             .bind(head.hash.as_bytes().as_slice())
@@ -183,19 +230,6 @@ impl Books {
 fn record_fault(error: sqlx::Error) -> Abort {
     let doubled = error.as_database_error().is_some_and(DatabaseError::is_unique_violation);
     Abort { until_restart: doubled, ..Fault::Sql(error).into() }
-}
-
-fn number(seq: u64) -> Result<i64, Fault> {
-    i64::try_from(seq).map_err(Fault::damaged)
-}
-
-fn hex(bytes: &[u8]) -> String {
-    use std::fmt::Write as _;
-    bytes.iter().fold(String::with_capacity(2 * bytes.len()), |mut text, byte| {
-        // Writing to a String cannot fail.
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
 }
 
 macro_rules! write_records_and_head {

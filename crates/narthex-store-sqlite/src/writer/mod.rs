@@ -8,6 +8,8 @@ mod batch;
 mod books;
 mod effects;
 mod guards;
+mod house;
+mod seal;
 mod token_use;
 
 #[cfg(test)]
@@ -18,11 +20,13 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use narthex_core::Digest;
 use narthex_store::chain::HeadKey;
-use narthex_store::{Clock, Committed, HeadFile, StoreError, UnitOfWork};
+use narthex_store::{Clock, Committed, HeadFile, RowKey, StoreError, UnitOfWork};
 use sqlx::SqliteConnection;
 use tokio::sync::{mpsc, oneshot, watch};
 
+use crate::gate::{BudgetBooks, GateMemory};
 use crate::lock::Lock;
+pub(crate) use house::Upkeep;
 use token_use::TokenUse;
 
 /// What the writer is asked to do.
@@ -92,7 +96,7 @@ impl Standing {
 }
 
 /// The end of the chain.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Tail {
     pub(crate) seq: u64,
     pub(crate) hash: Digest,
@@ -111,6 +115,12 @@ pub(crate) struct Writer {
     /// Tells the checkpointer that the log has grown.
     pub(crate) commits: watch::Sender<u64>,
     pub(crate) token_use: TokenUse,
+    /// The key rows are authenticated with.
+    pub(crate) row_key: RowKey,
+    /// What the gate remembers, as everyone reads it; changed only after a commit.
+    pub(crate) memory: Arc<GateMemory>,
+    /// The rows that accounts are kept in.
+    pub(crate) budgets: BudgetBooks,
     /// Held for as long as there is a writer.
     pub(crate) lock: Lock,
 }
@@ -140,6 +150,7 @@ impl Writer {
                 let _ = answer.send(result);
             }
         }
+        self.close_accounts().await;
         self
     }
 

@@ -3,8 +3,7 @@
 use std::sync::Arc;
 
 use narthex_core::{
-    Actor, CallId, Conversation, ConversationId, Outcome, Phase, Reason, RecordDraft, Ruled,
-    Subject, Timestamp, Title, Transport,
+    Actor, CallId, Conversation, ConversationId, Phase, RecordDraft, Timestamp, Title, Transport,
 };
 use narthex_store::chain::HeadKey;
 use narthex_store::{Committed, Effect, HeadFile, ManualClock, StoreError, UnitOfWork, fresh_uuid};

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use narthex_core::Timestamp;
-use narthex_core::{Actor, CallId, Outcome, Phase, Reason, RecordDraft, Ruled, Subject, Transport};
+use narthex_core::{Actor, CallId, Phase, RecordDraft, Transport};
 use narthex_store::chain::{HeadKey, Verified};
 use narthex_store::suite::Backend;
 use narthex_store::{Commits as _, ManualClock, Store, StoreError, UnitOfWork, fresh_uuid};

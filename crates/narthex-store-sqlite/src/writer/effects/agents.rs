@@ -1,6 +1,6 @@
 //! Agents.
 
-use narthex_core::{Agent, AgentId};
+use narthex_core::{Agent, AgentId, Budget};
 use narthex_store::{Effected, Refused};
 use sqlx::SqliteConnection;
 
@@ -22,8 +22,9 @@ pub(super) async fn add(conn: &mut SqliteConnection, agent: &Agent) -> Result<Ef
     };
     let grants: Vec<String> = agent.grants.iter().map(ToString::to_string).collect();
     sqlx::query(
-        "INSERT INTO agents (id, slug, name, kind, model, grants, ceiling, space, disabled, created)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
+        "INSERT INTO agents (id, slug, name, kind, model, grants, ceiling, space, disabled, created,
+                             budget)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)",
     )
     .bind(agent.id.as_bytes().as_slice())
     .bind(agent.slug.as_str())
@@ -35,6 +36,7 @@ pub(super) async fn add(conn: &mut SqliteConnection, agent: &Agent) -> Result<Ef
     .bind(space)
     .bind(agent.disabled)
     .bind(agent.created.as_millis())
+    .bind(budget_column(agent.budget.as_ref())?)
     .execute(conn)
     .await?;
     Ok(Effected::Done)
@@ -55,4 +57,9 @@ pub(super) async fn set_disabled(
         return Err(Refused::NotFound("agent").into());
     }
     Ok(Effected::Done)
+}
+
+/// A budget as it is stored.
+pub(super) fn budget_column(budget: Option<&Budget>) -> Result<Option<String>, Fault> {
+    budget.map(serde_json::to_string).transpose().map_err(Fault::damaged)
 }

@@ -3,13 +3,17 @@
 //! An effect runs inside a savepoint of its own: whatever it did before it was refused is undone.
 
 mod agents;
+pub(super) mod approvals;
 mod conversations;
 mod fts;
 mod import;
+pub(super) mod latches;
 mod page_rows;
 mod pages;
-mod proposals;
+pub(super) mod proposals;
+mod settings;
 mod spaces;
+mod switches;
 mod tokens;
 
 use narthex_core::SpaceId;
@@ -17,9 +21,11 @@ use narthex_store::{Effect, Effected, Refused};
 use sqlx::SqliteConnection;
 
 use crate::fault::Fault;
+use crate::gate::Bench;
 
 /// Carries out one effect.
-pub(super) async fn apply(conn: &mut SqliteConnection, effect: Effect) -> Result<Effected, Fault> {
+pub(super) async fn apply(bench: &mut Bench<'_>, effect: Effect) -> Result<Effected, Fault> {
+    let conn = &mut *bench.conn;
     match effect {
         Effect::AddSpace(space) => spaces::add(conn, &space).await,
         Effect::WritePage(write) => pages::write(conn, &write).await,
@@ -33,19 +39,41 @@ pub(super) async fn apply(conn: &mut SqliteConnection, effect: Effect) -> Result
         Effect::SetAgentDisabled { agent, disabled } => {
             agents::set_disabled(conn, agent, disabled).await
         }
+        Effect::SetAgentCeiling { agent, ceiling } => {
+            settings::agent_ceiling(conn, agent, ceiling).await
+        }
+        Effect::SetAgentBudget { agent, budget } => {
+            settings::agent_budget(conn, agent, budget).await
+        }
+        Effect::SetSpaceCeiling { space, ceiling } => {
+            settings::space_ceiling(conn, space, ceiling).await
+        }
+        Effect::NoteMode { mode, chosen } => settings::note_mode(bench, mode, chosen).await,
+        Effect::EngageSwitch(engaged) => switches::engage(bench, engaged).await,
+        Effect::LiftSwitch { scope } => switches::lift(bench, scope).await,
+        Effect::ClearLatch { holder, taint, ran_out } => {
+            latches::clear(bench, holder, taint, ran_out).await
+        }
+        Effect::RequestApproval { approval, cap } => {
+            approvals::request(bench, *approval, cap).await
+        }
+        Effect::DecideApproval { id, digest, approve, note, at } => {
+            approvals::decide(bench, id, digest, (approve, note), at).await
+        }
+        Effect::WrongNonce { id, most } => approvals::wrong_nonce(bench, id, most).await,
         Effect::AddToken { id, agent, label, keyed_hash, created, expires } => {
             let token = tokens::New { id, agent, label, keyed_hash, created, expires };
             tokens::add(conn, &token).await
         }
         Effect::RevokeToken { id, at } => tokens::revoke(conn, id, at).await,
         Effect::AddConversation(conversation) => conversations::add(conn, &conversation).await,
-        Effect::OpenProposal { proposal, cap } => proposals::open(conn, &proposal, cap).await,
+        Effect::OpenProposal { proposal, cap } => proposals::open(bench, &proposal, cap).await,
         Effect::ApplyProposal { id, new_page, revision, at } => {
-            proposals::apply(conn, id, new_page, revision, at).await
+            proposals::apply(bench, id, new_page, revision, at).await
         }
-        Effect::RejectProposal { id, note, at } => proposals::reject(conn, id, &note, at).await,
+        Effect::RejectProposal { id, note, at } => proposals::reject(bench, id, &note, at).await,
         Effect::MarkConflict { id, note, at } => {
-            proposals::mark_conflict(conn, id, &note, at).await
+            proposals::mark_conflict(bench, id, &note, at).await
         }
     }
 }
@@ -64,9 +92,13 @@ pub(super) const fn touches(effect: &Effect) -> Touches {
     match effect {
         Effect::AddAgent(_)
         | Effect::SetAgentDisabled { .. }
+        | Effect::SetAgentCeiling { .. }
+        | Effect::SetAgentBudget { .. }
         | Effect::AddToken { .. }
         | Effect::RevokeToken { .. } => Touches { identity: true, content: false },
-        Effect::AddSpace(_) => Touches { identity: true, content: true },
+        Effect::AddSpace(_) | Effect::SetSpaceCeiling { .. } => {
+            Touches { identity: true, content: true }
+        }
         Effect::WritePage(_)
         | Effect::DeletePage { .. }
         | Effect::MovePage { .. }
@@ -75,7 +107,14 @@ pub(super) const fn touches(effect: &Effect) -> Touches {
         Effect::AddConversation(_)
         | Effect::OpenProposal { .. }
         | Effect::RejectProposal { .. }
-        | Effect::MarkConflict { .. } => Touches { identity: false, content: false },
+        | Effect::MarkConflict { .. }
+        | Effect::NoteMode { .. }
+        | Effect::EngageSwitch(_)
+        | Effect::LiftSwitch { .. }
+        | Effect::ClearLatch { .. }
+        | Effect::RequestApproval { .. }
+        | Effect::DecideApproval { .. }
+        | Effect::WrongNonce { .. } => Touches { identity: false, content: false },
     }
 }
 

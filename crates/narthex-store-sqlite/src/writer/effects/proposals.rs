@@ -4,21 +4,24 @@ use narthex_core::{
     Author, ChangeAction, EntityType, PageDraft, PageId, Proposal, ProposalId, ProposalStatus,
     Provenance, RevisionId, Timestamp,
 };
-use narthex_store::{Effected, Refused};
+use narthex_store::{Effected, Refused, RowKey};
 use sqlx::SqliteConnection;
 
 use super::page_rows::{self, Current, Stamp};
 use super::space_number;
 use crate::fault::Fault;
-use crate::readers::PROPOSAL_BY_ID;
+use crate::gate::Bench;
+use crate::proposal_mac;
+use crate::readers::{PROPOSAL_BY_ID, PROPOSALS_UNSEALED};
 use crate::rows::{self, Fields};
 
 /// Puts a proposal into the inbox, if the agent has room there and the page is in its space.
 pub(super) async fn open(
-    conn: &mut SqliteConnection,
+    bench: &mut Bench<'_>,
     proposal: &Proposal,
     cap: u32,
 ) -> Result<Effected, Fault> {
+    let conn = &mut *bench.conn;
     let space = space_number(conn, proposal.space).await?;
     must_be_possible(conn, space, proposal).await?;
     let pending: i64 = sqlx::query_scalar(
@@ -30,7 +33,7 @@ pub(super) async fn open(
     if pending >= i64::from(cap) {
         return Err(Refused::TooManyOpen { cap }.into());
     }
-    insert(conn, space, proposal).await?;
+    insert(conn, bench.key, space, proposal).await?;
     Ok(Effected::Done)
 }
 
@@ -63,13 +66,21 @@ async fn must_be_possible(
     Ok(())
 }
 
-async fn insert(conn: &mut SqliteConnection, space: i64, proposal: &Proposal) -> Result<(), Fault> {
+async fn insert(
+    conn: &mut SqliteConnection,
+    key: &RowKey,
+    space: i64,
+    proposal: &Proposal,
+) -> Result<(), Fault> {
+    let as_opened =
+        Proposal { status: ProposalStatus::Pending, note: None, decided: None, ..proposal.clone() };
     let draft = proposal.draft.as_ref();
     sqlx::query(
         "INSERT INTO proposals (id, agent, space, entity_type, action, page, base_revision, slug,
                                 title, body, tags, reason, taint_private, taint_untrusted, status,
-                                created)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, 'pending', ?15)",
+                                created, mac)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, 'pending', ?15,
+                 ?16)",
     )
     .bind(proposal.id.as_bytes().as_slice())
     .bind(proposal.agent.as_bytes().as_slice())
@@ -86,6 +97,7 @@ async fn insert(conn: &mut SqliteConnection, space: i64, proposal: &Proposal) ->
     .bind(proposal.taint.private)
     .bind(proposal.taint.untrusted)
     .bind(proposal.created.as_millis())
+    .bind(proposal_mac::of(key, &as_opened).as_bytes().as_slice())
     .execute(conn)
     .await?;
     Ok(())
@@ -93,13 +105,14 @@ async fn insert(conn: &mut SqliteConnection, space: i64, proposal: &Proposal) ->
 
 /// Carries a pending proposal out. What it writes remembers whose it was.
 pub(super) async fn apply(
-    conn: &mut SqliteConnection,
+    bench: &mut Bench<'_>,
     id: ProposalId,
     new_page: PageId,
     revision: RevisionId,
     at: Timestamp,
 ) -> Result<Effected, Fault> {
-    let proposal = undecided(conn, id, &[ProposalStatus::Pending]).await?;
+    let proposal = undecided(bench, id, &[ProposalStatus::Pending]).await?;
+    let conn = &mut *bench.conn;
     if proposal.entity_type != EntityType::Page {
         return Err(Refused::NotFound("page").into());
     }
@@ -128,46 +141,47 @@ pub(super) async fn apply(
             Effected::PageDeleted { page: page.id }
         }
     };
-    decide(conn, id, ProposalStatus::Applied, None, at).await?;
+    decide(bench, proposal, ProposalStatus::Applied, None, at).await?;
     Ok(effected)
 }
 
 /// Says no.
 pub(super) async fn reject(
-    conn: &mut SqliteConnection,
+    bench: &mut Bench<'_>,
     id: ProposalId,
     note: &str,
     at: Timestamp,
 ) -> Result<Effected, Fault> {
-    undecided(conn, id, &[ProposalStatus::Pending, ProposalStatus::Conflict]).await?;
-    decide(conn, id, ProposalStatus::Rejected, Some(note), at).await?;
+    let proposal =
+        undecided(bench, id, &[ProposalStatus::Pending, ProposalStatus::Conflict]).await?;
+    decide(bench, proposal, ProposalStatus::Rejected, Some(note), at).await?;
     Ok(Effected::Done)
 }
 
 /// Notes that it could not be applied.
 pub(super) async fn mark_conflict(
-    conn: &mut SqliteConnection,
+    bench: &mut Bench<'_>,
     id: ProposalId,
     note: &str,
     at: Timestamp,
 ) -> Result<Effected, Fault> {
-    undecided(conn, id, &[ProposalStatus::Pending]).await?;
-    decide(conn, id, ProposalStatus::Conflict, Some(note), at).await?;
+    let proposal = undecided(bench, id, &[ProposalStatus::Pending]).await?;
+    decide(bench, proposal, ProposalStatus::Conflict, Some(note), at).await?;
     Ok(Effected::Done)
 }
 
 /// The proposal, if it is in one of these states.
 async fn undecided(
-    conn: &mut SqliteConnection,
+    bench: &mut Bench<'_>,
     id: ProposalId,
     open: &[ProposalStatus],
 ) -> Result<Proposal, Fault> {
     let row = sqlx::query(PROPOSAL_BY_ID)
         .bind(id.as_bytes().as_slice())
-        .fetch_optional(conn)
+        .fetch_optional(&mut *bench.conn)
         .await?
         .ok_or(Fault::Refused(Refused::NotFound("proposal")))?;
-    let proposal = rows::proposal(Fields(&row))?;
+    let proposal = proposal_mac::read(Fields(&row), bench.key)?;
     if open.contains(&proposal.status) {
         Ok(proposal)
     } else {
@@ -176,20 +190,49 @@ async fn undecided(
 }
 
 async fn decide(
-    conn: &mut SqliteConnection,
-    id: ProposalId,
+    bench: &mut Bench<'_>,
+    proposal: Proposal,
     status: ProposalStatus,
     note: Option<&str>,
     at: Timestamp,
 ) -> Result<(), Fault> {
-    sqlx::query("UPDATE proposals SET status = ?2, note = ?3, decided = ?4 WHERE id = ?1")
-        .bind(id.as_bytes().as_slice())
-        .bind(status.as_str())
-        .bind(note)
-        .bind(at.as_millis())
-        .execute(conn)
-        .await?;
+    let note = note.map(ToOwned::to_owned);
+    let decided = Proposal { status, note, decided: Some(at), ..proposal };
+    sqlx::query(
+        "UPDATE proposals SET status = ?2, note = ?3, decided = ?4, mac = ?5 WHERE id = ?1",
+    )
+    .bind(decided.id.as_bytes().as_slice())
+    .bind(status.as_str())
+    .bind(decided.note.as_deref())
+    .bind(at.as_millis())
+    .bind(proposal_mac::of(bench.key, &decided).as_bytes().as_slice())
+    .execute(&mut *bench.conn)
+    .await?;
     Ok(())
+}
+
+/// Puts the MAC on proposals from before there was one. A row that does not even parse gets none,
+/// and is damage from then on.
+pub(in crate::writer) async fn seal_all(bench: &mut Bench<'_>) -> Result<(), Fault> {
+    let mut after = Vec::new();
+    loop {
+        let rows = sqlx::query(PROPOSALS_UNSEALED)
+            .bind(after.as_slice())
+            .fetch_all(&mut *bench.conn)
+            .await?;
+        for row in &rows {
+            after = Fields(row).get::<&[u8]>("id")?.to_vec();
+            let Ok(proposal) = rows::proposal(Fields(row)) else { continue };
+            sqlx::query("UPDATE proposals SET mac = ?2 WHERE id = ?1")
+                .bind(after.as_slice())
+                .bind(proposal_mac::of(bench.key, &proposal).as_bytes().as_slice())
+                .execute(&mut *bench.conn)
+                .await?;
+        }
+        if rows.is_empty() {
+            return Ok(());
+        }
+    }
 }
 
 /// The page a proposal is about, where and as it was when the proposal was made.

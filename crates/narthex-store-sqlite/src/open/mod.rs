@@ -1,11 +1,14 @@
-//! Opening a store: migrate, check the ledger's end, found a new house, close what was left open.
+//! Opening a store: migrate, check the ledger's end and the gate's state, found a new house, close
+//! what was left open.
+
+mod gate;
 
 use std::path::Path;
 use std::sync::Arc;
 
-use narthex_core::{Actor, CallId, Outcome, Phase, Reason, RecordDraft, Ruled, Subject, Transport};
+use narthex_core::{Actor, CallId, Outcome, Phase, Reason, RecordDraft, Transport};
 use narthex_store::chain::{GENESIS, Head, StoredRecord};
-use narthex_store::{HeadFile, StoreError, UnitOfWork, fresh_uuid};
+use narthex_store::{HeadFile, RowKey, StoreError, UnitOfWork, fresh_uuid};
 use sqlx::migrate::{MigrateError, Migrator};
 use sqlx::sqlite::SqlitePoolOptions;
 use sqlx::{ConnectOptions, SqliteConnection};
@@ -26,10 +29,15 @@ pub(crate) async fn writer(config: &SqliteConfig) -> Result<Writer, StoreError> 
     migrate(config).await?;
     let mut conn = connect::to_write(config).connect().await.map_err(Fault::Sql)?;
     let (tail, file) = check_end(&mut conn, config).await?;
+    let row_key = RowKey::of(&config.head_key);
+    let found = gate::Found::look(&mut conn, &row_key, tail, config.clock.now()).await?;
     let mut writer = Writer {
         conn,
         head_file: HeadFile::open(&config.head_file).map_err(head_file)?,
         head_key: config.head_key.clone(),
+        row_key,
+        memory: Arc::new(found.memory()),
+        budgets: found.books(),
         clock: Arc::clone(&config.clock),
         tail,
         standing: Arc::new(Standing::new()),
@@ -37,20 +45,19 @@ pub(crate) async fn writer(config: &SqliteConfig) -> Result<Writer, StoreError> 
         token_use: RememberedUse::default(),
         lock,
     };
-    if tail.seq == 0 {
-        append(&mut writer, vec![of_the_house("house.founded")]).await?;
-    } else {
+    if tail.seq > 0 {
         // It may lag behind after a crash between commit and write.
         let head = writer.head_key.head(tail.seq, tail.hash);
         writer.head_file.write(&head).map_err(head_file)?;
-        if file.is_none() && tail.seq > 1 {
-            // Without it an older copy of the database would look whole. The house can go on,
-            // but the ledger itself says from here on that this happened.
-            tracing::error!(
-                "the head file was lost and has been made anew; an older copy of the ledger would not have been noticed"
-            );
-            append(&mut writer, vec![of_the_house("house.head_file_lost")]).await?;
-        }
+    }
+    found.settle(&mut writer).await?;
+    if file.is_none() && tail.seq > 1 {
+        // Without it an older copy of the database would look whole. The house can go on, but the
+        // ledger itself says from here on that this happened.
+        tracing::error!(
+            "the head file was lost and has been made anew; an older copy of the ledger would not have been noticed"
+        );
+        append(&mut writer, vec![of_the_house("house.head_file_lost")]).await?;
     }
     close_intents(&mut writer).await?;
     writer.head_file.sync().map_err(head_file)?;
@@ -144,7 +151,8 @@ async fn hash_at(
 async fn is_bare(conn: &mut SqliteConnection) -> Result<bool, StoreError> {
     let lived_in: bool = sqlx::query_scalar(
         "SELECT EXISTS (SELECT 1 FROM spaces) OR EXISTS (SELECT 1 FROM agents)
-             OR EXISTS (SELECT 1 FROM conversations) OR EXISTS (SELECT 1 FROM page_revisions)",
+             OR EXISTS (SELECT 1 FROM conversations) OR EXISTS (SELECT 1 FROM page_revisions)
+             OR EXISTS (SELECT 1 FROM switches) OR EXISTS (SELECT 1 FROM gate_seal)",
     )
     .fetch_one(conn)
     .await

@@ -1,0 +1,93 @@
+//! Latches, kill switches and the noted mode, as one value.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+
+use narthex_core::{Digest, Engaged, Holder, Latch, Mode, SwitchScope, Switches, Taint};
+
+/// The posture in force, and what the owner chose while it ran.
+pub(crate) type NotedMode = (Mode, Option<Mode>);
+
+/// Everything of the gate's state that changes seldom.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Gate {
+    latches: HashMap<Holder, Arc<Latch>>,
+    switches: Switches,
+    mode: Option<NotedMode>,
+    /// The MAC of every row this is kept in.
+    macs: BTreeMap<RowName, Digest>,
+}
+
+/// Which row it is.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum RowName {
+    /// Of an agent in a space.
+    Latch(Holder),
+    /// Of a scope.
+    Switch(SwitchScope),
+    /// The noted mode.
+    Mode,
+}
+
+impl Gate {
+    pub(crate) fn latch(&self, holder: &Holder) -> Option<&Latch> {
+        self.latches.get(holder).map(AsRef::as_ref)
+    }
+
+    /// What is set for this holder.
+    pub(crate) fn taint(&self, holder: &Holder) -> Taint {
+        self.latch(holder).map_or(Taint::CLEAN, Latch::taint)
+    }
+
+    pub(crate) fn latches(&self) -> impl Iterator<Item = (&Holder, &Latch)> {
+        self.latches.iter().map(|(holder, latch)| (holder, latch.as_ref()))
+    }
+
+    pub(crate) const fn switches(&self) -> &Switches {
+        &self.switches
+    }
+
+    pub(crate) const fn mode(&self) -> Option<NotedMode> {
+        self.mode
+    }
+
+    /// The MACs of all rows, in their order.
+    pub(crate) fn macs(&self) -> impl Iterator<Item = &Digest> {
+        self.macs.values()
+    }
+
+    /// A latch with nothing set is none.
+    pub(crate) fn set_latch(&mut self, holder: Holder, latch: Latch) {
+        if latch.taint().is_clean() {
+            self.latches.remove(&holder);
+        } else {
+            self.latches.insert(holder, Arc::new(latch));
+        }
+    }
+
+    /// False if its scope was engaged already.
+    pub(crate) fn engage(&mut self, engaged: Engaged) -> bool {
+        self.switches.engage(engaged)
+    }
+
+    /// False if it was not engaged.
+    pub(crate) fn lift(&mut self, scope: &SwitchScope) -> bool {
+        self.switches.lift(scope)
+    }
+
+    pub(crate) const fn set_mode(&mut self, mode: NotedMode) {
+        self.mode = Some(mode);
+    }
+
+    pub(crate) fn keep_mac(&mut self, name: RowName, mac: Digest) {
+        self.macs.insert(name, mac);
+    }
+
+    pub(crate) fn forget_mac(&mut self, name: &RowName) {
+        self.macs.remove(name);
+    }
+
+    pub(crate) fn forget_macs(&mut self) {
+        self.macs.clear();
+    }
+}

@@ -1,0 +1,35 @@
+//! What the gate remembers of agents: from memory, as it is asked on every call.
+
+use async_trait::async_trait;
+use narthex_core::{Holder, Latch, Mode, Spent, Switches};
+use narthex_store::{GateBooks, StoreError};
+
+use crate::SqliteStore;
+
+#[async_trait]
+impl GateBooks for SqliteStore {
+    async fn latch(&self, holder: Holder) -> Result<Latch, StoreError> {
+        Ok(self.gate.gate().latch(&holder).cloned().unwrap_or_default())
+    }
+
+    async fn latches(&self) -> Result<Vec<(Holder, Latch)>, StoreError> {
+        let gate = self.gate.gate();
+        let mut latches: Vec<_> =
+            gate.latches().map(|(holder, latch)| (*holder, latch.clone())).collect();
+        latches.sort_by_key(|(holder, _)| *holder);
+        Ok(latches)
+    }
+
+    async fn spent(&self, holder: Holder) -> Result<Spent, StoreError> {
+        let spent = |account: &crate::gate::Account| account.spent.clone();
+        Ok(self.gate.with_accounts(|all| all.get(&holder).map(spent)).unwrap_or_default())
+    }
+
+    async fn switches(&self) -> Result<Switches, StoreError> {
+        Ok(self.gate.gate().switches().clone())
+    }
+
+    async fn noted_mode(&self) -> Result<Option<(Mode, Option<Mode>)>, StoreError> {
+        Ok(self.gate.gate().mode())
+    }
+}

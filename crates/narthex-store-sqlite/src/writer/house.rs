@@ -1,0 +1,57 @@
+//! What the house does to its own state when it opens.
+
+use std::sync::Arc;
+
+use narthex_core::RecordDraft;
+use narthex_store::StoreError;
+
+use super::Writer;
+use super::batch::{Abort, execute};
+use super::books::Books;
+use super::effects::proposals;
+use crate::gate::{Bench, Gate, rewrite};
+
+/// A change to the house's own state, with the records of it: one transaction.
+#[derive(Debug, Default)]
+pub(crate) struct Upkeep {
+    /// What the ledger says of it.
+    pub(crate) records: Vec<RecordDraft>,
+    /// The gate's state, laid down anew.
+    pub(crate) gate: Option<Gate>,
+    /// Whether the accounts are laid down anew.
+    pub(crate) accounts: bool,
+    /// Whether proposals from before there were MACs get theirs.
+    pub(crate) proposals: bool,
+}
+
+impl Writer {
+    /// All of it, or nothing.
+    pub(crate) async fn keep_house(&mut self, upkeep: Upkeep) -> Result<(), StoreError> {
+        let kept = self.try_keep_house(upkeep).await;
+        kept.map_err(|abort| {
+            // The house does not open; dropping the connection undoes what was begun.
+            StoreError::Unavailable(abort.message)
+        })
+    }
+
+    async fn try_keep_house(&mut self, upkeep: Upkeep) -> Result<(), Abort> {
+        let mut books = Books::after(self.tail, self.memory.gate());
+        books.begin(&mut self.conn).await?;
+        if upkeep.proposals {
+            let mut gate = Arc::clone(&books.gate);
+            let mut bench = Bench { conn: &mut self.conn, key: &self.row_key, gate: &mut gate };
+            proposals::seal_all(&mut bench).await?;
+        }
+        if let Some(gate) = upkeep.gate {
+            books.gate = Arc::new(gate);
+            rewrite(&mut self.conn, &self.row_key, &mut books.gate).await?;
+        }
+        let sealed = books.seal(upkeep.records, None, self.clock.now())?;
+        books.accept(sealed, &self.token_use);
+        if upkeep.accounts {
+            execute(&mut self.conn, "DELETE FROM budgets").await?;
+            self.seal_accounts(&mut books).await?;
+        }
+        self.write(books).await
+    }
+}
