@@ -11,6 +11,7 @@
 
 mod checkpoint;
 mod note;
+pub mod segment;
 mod tree;
 
 use hmac::{Hmac, KeyInit, Mac};

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! narthex-segment-v1
-//! from <records before it> <chain value there> <frontier there, or ->
+//! from <records before it>
 //! C <size> <frontier> <note in base64>      the checkpoint it begins at, unless it begins at 0
 //! R <chain value> <record>                  one line a record …
 //! C <size> <frontier> <note in base64>      … and the checkpoints among them; it ends with one
@@ -17,7 +17,7 @@ use base64::engine::general_purpose::STANDARD;
 
 use crate::anchor::Anchor;
 use crate::fault::{Failure, Fault};
-use crate::hash::{Hash, unhex, unhex_hash};
+use crate::hash::unhex;
 use crate::note::PublicKey;
 use crate::walk::{Keys, RecordRow, Report, SealRow, Walk};
 
@@ -42,11 +42,10 @@ fn verify(
     if line(&mut from)?.as_deref() != Some(MAGIC) {
         return Err(no_segment("it begins otherwise"));
     }
-    let header = line(&mut from)?.and_then(|text| Header::read(&text));
-    let header = header.ok_or_else(|| no_segment("its second line is of another form"))?;
+    let size = line(&mut from)?.and_then(|text| text.strip_prefix("from ")?.parse().ok());
+    let mut seq: u64 = size.ok_or_else(|| no_segment("its second line is of another form"))?;
     let keys = Keys { seal: Some(key.clone()), head: None };
-    let mut walk = header.start(&mut from, keys, anchors)?;
-    let mut seq = header.size;
+    let mut walk = start(&mut from, seq, keys, anchors)?;
     let mut waiting: Option<RecordRow> = None;
     let mut sealed = false;
     while let Some(text) = line(&mut from)? {
@@ -78,41 +77,21 @@ fn advance(walk: &mut Walk, row: Option<RecordRow>, seals: &[SealRow]) -> Result
     }
 }
 
-/// Where a segment begins.
-struct Header {
+/// A segment that does not begin at the first record begins at a signed checkpoint.
+fn start(
+    from: &mut impl BufRead,
     size: u64,
-    chain: Hash,
-    frontier: Vec<u8>,
-}
-
-impl Header {
-    fn read(text: &str) -> Option<Self> {
-        let mut words = text.split(' ');
-        let named = words.next()? == "from";
-        let size = words.next()?.parse().ok()?;
-        let chain = unhex_hash(words.next()?)?;
-        let frontier = frontier(words.next()?)?;
-        (named && words.next().is_none()).then_some(Self { size, chain, frontier })
+    keys: Keys,
+    anchors: Vec<Anchor>,
+) -> Result<Walk, Failure> {
+    if size == 0 {
+        return Ok(Walk::start(keys, None, None, anchors)?);
     }
-
-    /// A segment that does not begin at the first record begins at a signed checkpoint.
-    fn start(
-        &self,
-        from: &mut impl BufRead,
-        keys: Keys,
-        anchors: Vec<Anchor>,
-    ) -> Result<Walk, Failure> {
-        if self.size == 0 {
-            return Ok(Walk::start(keys, None, None, anchors)?);
+    match line(from)?.and_then(|text| Line::read(&text, 0)) {
+        Some(Line::Checkpoint(seal)) if u64::try_from(seal.size) == Ok(size) => {
+            Ok(Walk::start_at(keys, &seal, anchors)?)
         }
-        let Some(Line::Checkpoint(seal)) = line(from)?.and_then(|text| Line::read(&text, 0)) else {
-            return Err(Fault::Unsealed { size: self.size }.into());
-        };
-        let same = u64::try_from(seal.size) == Ok(self.size) && seal.frontier == self.frontier;
-        if !same {
-            return Err(no_segment("it does not begin at its first checkpoint"));
-        }
-        Ok(Walk::start_at(keys, &seal, &self.chain, anchors)?)
+        _ => Err(Fault::Unsealed { size }.into()),
     }
 }
 
@@ -131,14 +110,10 @@ impl Line {
         }
         let mut words = text.strip_prefix("C ")?.split(' ');
         let size = words.next()?.parse().ok()?;
-        let frontier = frontier(words.next()?)?;
+        let frontier = unhex(words.next()?)?;
         let note = String::from_utf8(STANDARD.decode(words.next()?).ok()?).ok()?;
         words.next().is_none().then_some(Self::Checkpoint(SealRow { size, note, frontier }))
     }
-}
-
-fn frontier(word: &str) -> Option<Vec<u8>> {
-    if word == "-" { Some(Vec::new()) } else { unhex(word) }
 }
 
 /// The next line without its end; none after the last. A file that breaks off in a line is cut.

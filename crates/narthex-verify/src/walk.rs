@@ -99,13 +99,9 @@ impl Walk {
     pub(crate) fn start_at(
         keys: Keys,
         at: &SealRow,
-        chain: &Hash,
         anchors: Vec<Anchor>,
     ) -> Result<Self, Fault> {
         let begin = from_base(at, keys.seal.as_ref(), Kind::Checkpoint)?;
-        if begin.1 != *chain {
-            return Err(Fault::SealForked { size: begin.0, what: "the value of the chain" });
-        }
         Self::from(keys, begin, None, anchors)
     }
 
@@ -139,6 +135,10 @@ impl Walk {
     /// Checks the next records, and the checkpoints that lie among them.
     pub(crate) fn advance(&mut self, rows: &[RecordRow], seals: &[SealRow]) -> Result<(), Fault> {
         let mut seals = seals.iter().peekable();
+        // The checkpoint that the base stands on may still be there.
+        while let Some(seal) = seals.next_if(|seal| seal.size.cast_unsigned() == self.base) {
+            self.checkpoint(seal)?;
+        }
         for row in rows {
             self.record(row)?;
             let mut sealed = false;
@@ -203,7 +203,7 @@ impl Walk {
         if size > self.seq {
             return Err(Fault::Cut { place: Place::Checkpoint, head: size, last: self.seq });
         }
-        if size < self.seq || size <= self.base {
+        if size < self.seq || size < self.base {
             return Err(why("it stands where none can be"));
         }
         let what = |what| Err(Fault::SealForked { size, what });

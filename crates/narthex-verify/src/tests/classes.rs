@@ -1,6 +1,8 @@
 //! Nine ways to tamper with a ledger, a good thousand random cases of each: all are found, and
 //! nothing is found in ledgers that nobody touched.
 
+#![allow(clippy::cast_possible_wrap, clippy::cast_possible_truncation, reason = "small numbers")]
+
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 
