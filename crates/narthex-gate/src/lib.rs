@@ -20,6 +20,7 @@ mod gate;
 mod identity;
 mod pipeline;
 mod ready;
+mod seal;
 mod sessions;
 mod surface;
 
@@ -34,7 +35,7 @@ pub use pipeline::{
     Admitted, Identified, Invocation, Method, ModeError, Refusal, Stdio, StopError,
 };
 pub use ready::{ReadySurface, SurfaceFault};
-pub use sessions::{OpenSession, SessionInfo};
+pub use sessions::{NewSession, OpenSession, SessionInfo, SessionTerms};
 pub use surface::{
     Annotations, Asks, CallContext, Intent, Local, Observe, RecordedIntent, Staged, Surface,
     SurfaceInfo, ToolSpec,

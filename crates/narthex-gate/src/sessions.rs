@@ -1,19 +1,21 @@
 //! Legacy sessions: an unguessable id that belongs to the agent that opened it.
 //!
-//! A session holds nothing but what its client consented to. Taint, budget, ceiling and approvals
-//! belong to the agent and the space, so a new session sheds none of them. They are kept in
-//! memory: a restart ends them, and a client starts anew.
+//! A session holds nothing but what its client said when it connected. Taint, budget, ceiling and
+//! approvals belong to the agent and the space, so a new session sheds none of them. They are
+//! kept in memory: a restart ends them, and a client starts anew.
 
 use std::collections::HashMap;
-use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
-use narthex_core::{AgentId, Consent, Digest, Reason, SessionId};
+use narthex_core::{Age, AgentId, Consent, Digest, Moment, Reason, SessionId};
+use secrecy::SecretString;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio_util::sync::CancellationToken;
 
 use crate::{Admitted, Gate, Refusal, SessionConfig};
 
-/// The sessions that are open.
+/// The sessions that are open: at most so many an agent, so at most that many times the agents.
 #[derive(Debug)]
 pub(crate) struct Sessions {
     config: Option<SessionConfig>,
@@ -24,10 +26,29 @@ pub(crate) struct Sessions {
 #[derive(Debug)]
 struct Session {
     agent: AgentId,
-    consent: Consent,
-    opened: Instant,
-    seen: Instant,
+    terms: SessionTerms,
+    opened: Moment,
+    seen: Moment,
     ended: CancellationToken,
+    listeners: Arc<Semaphore>,
+}
+
+/// What a client says once, for as long as it is connected.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct SessionTerms {
+    /// How far it consents to go.
+    pub consent: Consent,
+    /// Whether it can send the person in front of it to a URL.
+    pub opens_urls: bool,
+}
+
+/// A session that was just opened.
+#[derive(Debug)]
+pub struct NewSession {
+    /// The id, told once and to its client alone.
+    pub secret: SecretString,
+    /// The session.
+    pub session: OpenSession,
 }
 
 /// A session that a message belongs to.
@@ -35,10 +56,18 @@ struct Session {
 pub struct OpenSession {
     /// What the ledger calls it: a digest of the id.
     pub id: SessionId,
-    /// What its client consented to when it was opened.
-    pub consent: Consent,
+    /// What its client said when it was opened.
+    pub terms: SessionTerms,
     /// Cancelled when the session ends, by whatever.
     pub ended: CancellationToken,
+    listeners: Arc<Semaphore>,
+}
+
+impl OpenSession {
+    /// A place to listen in this session, given back when it is dropped. None if all are taken.
+    pub fn listen(&self) -> Option<OwnedSemaphorePermit> {
+        Arc::clone(&self.listeners).try_acquire_owned().ok()
+    }
 }
 
 /// What the owner may know of a session.
@@ -52,6 +81,30 @@ pub struct SessionInfo {
     pub idle_for: Duration,
 }
 
+impl Session {
+    /// Idle or open for too long; in doubt (a clock jumped) it is.
+    fn is_over(&self, config: &SessionConfig, now: Moment) -> bool {
+        now.age(self.seen, config.idle) != Age::Within
+            || now.age(self.opened, config.absolute) != Age::Within
+    }
+
+    fn shown(&self, key: Digest) -> OpenSession {
+        OpenSession {
+            id: SessionId::new(key.to_string()),
+            terms: self.terms,
+            ended: self.ended.clone(),
+            listeners: Arc::clone(&self.listeners),
+        }
+    }
+}
+
+impl Drop for Session {
+    // INVARIANT: whatever takes a session out of the table ends what listens in it.
+    fn drop(&mut self) {
+        self.ended.cancel();
+    }
+}
+
 impl Sessions {
     pub(crate) fn new(config: Option<SessionConfig>) -> Self {
         Self { config, open: Mutex::default() }
@@ -61,72 +114,56 @@ impl Sessions {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn open(&self, agent: AgentId, consent: Consent, now: Instant) -> Result<String, Reason> {
+    fn open(&self, agent: AgentId, terms: SessionTerms, now: Moment) -> Result<NewSession, Reason> {
         let config = self.config.as_ref().ok_or(Reason::UnknownSession)?;
         let mut bytes = [0_u8; 32];
         getrandom::fill(&mut bytes).map_err(|_| Reason::Unavailable)?;
-        let id = Digest::from_bytes(bytes).to_string();
+        let secret = Digest::from_bytes(bytes).to_string();
+        let key = Digest::of(secret.as_bytes());
         let mut open = self.lock();
-        expire(&mut open, config, now);
+        open.retain(|_, session| !session.is_over(config, now));
         if open.values().filter(|session| session.agent == agent).count() >= config.per_agent {
             return Err(Reason::LimitReached);
         }
-        let session =
-            Session { agent, consent, opened: now, seen: now, ended: CancellationToken::new() };
-        open.insert(Digest::of(id.as_bytes()), session);
-        Ok(id)
+        let (ended, listeners) = (CancellationToken::new(), Arc::new(Semaphore::new(LISTENERS)));
+        let session = Session { agent, terms, opened: now, seen: now, ended, listeners };
+        let shown = session.shown(key);
+        open.insert(key, session);
+        Ok(NewSession { secret: secret.into(), session: shown })
     }
 
-    fn resume(&self, agent: AgentId, id: &str, now: Instant) -> Option<OpenSession> {
+    fn resume(&self, agent: AgentId, id: &str, now: Moment) -> Option<OpenSession> {
         let config = self.config.as_ref()?;
         let key = Digest::of(id.as_bytes());
         let mut open = self.lock();
-        expire(&mut open, config, now);
         // Another agent's session is no session.
         let session = open.get_mut(&key).filter(|session| session.agent == agent)?;
+        if session.is_over(config, now) {
+            open.remove(&key);
+            return None;
+        }
         session.seen = now;
-        Some(OpenSession {
-            id: SessionId::new(key.to_string()),
-            consent: session.consent,
-            ended: session.ended.clone(),
-        })
+        Some(session.shown(key))
     }
 
     fn end(&self, agent: AgentId, id: &str) -> bool {
         let key = Digest::of(id.as_bytes());
         let mut open = self.lock();
-        if open.get(&key).is_none_or(|session| session.agent != agent) {
-            return false;
-        }
-        open.remove(&key).is_some_and(|session| {
-            session.ended.cancel();
-            true
-        })
+        let own = open.get(&key).is_some_and(|session| session.agent == agent);
+        own && open.remove(&key).is_some()
     }
 
-    fn list(&self, now: Instant) -> Vec<SessionInfo> {
+    fn list(&self, now: Moment) -> Vec<SessionInfo> {
         let Some(config) = &self.config else { return Vec::new() };
         let mut open = self.lock();
-        expire(&mut open, config, now);
+        open.retain(|_, session| !session.is_over(config, now));
         let info = |session: &Session| SessionInfo {
             agent: session.agent,
-            open_for: now.duration_since(session.opened),
-            idle_for: now.duration_since(session.seen),
+            open_for: Duration::from_millis(now.up.saturating_sub(session.opened.up)),
+            idle_for: Duration::from_millis(now.up.saturating_sub(session.seen.up)),
         };
         open.values().map(info).collect()
     }
-}
-
-/// Ends what was idle or open for too long.
-fn expire(open: &mut HashMap<Digest, Session>, config: &SessionConfig, now: Instant) {
-    open.retain(|_, session| {
-        let stays = now.duration_since(session.seen) < config.idle
-            && now.duration_since(session.opened) < config.absolute;
-        if !stays {
-            session.ended.cancel();
-        }
-        stays
-    });
 }
 
 impl Gate {
@@ -135,16 +172,20 @@ impl Gate {
         self.inner().sessions.config.is_some()
     }
 
-    /// Opens a session for an agent. The id is told once, to its client.
-    pub fn open_session(&self, admitted: &Admitted, consent: Consent) -> Result<String, Refusal> {
-        let agent = admitted.principal.agent.id;
-        self.inner().sessions.open(agent, consent, Instant::now()).map_err(Refusal::because)
+    /// Opens a session for an agent. One too many is refused; none is ever put out for another.
+    pub fn open_session(
+        &self,
+        admitted: &Admitted,
+        terms: SessionTerms,
+    ) -> Result<NewSession, Refusal> {
+        let (agent, now) = (admitted.principal.agent.id, self.clock().moment());
+        self.inner().sessions.open(agent, terms, now).map_err(Refusal::because)
     }
 
     /// The session a message says it belongs to, if this agent opened it and it has not ended.
     pub fn resume_session(&self, admitted: &Admitted, id: &str) -> Result<OpenSession, Refusal> {
-        let agent = admitted.principal.agent.id;
-        let resumed = self.inner().sessions.resume(agent, id, Instant::now());
+        let (agent, now) = (admitted.principal.agent.id, self.clock().moment());
+        let resumed = self.inner().sessions.resume(agent, id, now);
         resumed.ok_or(Refusal::because(Reason::UnknownSession))
     }
 
@@ -155,7 +196,7 @@ impl Gate {
 
     /// The sessions that are open.
     pub fn sessions(&self) -> Vec<SessionInfo> {
-        self.inner().sessions.list(Instant::now())
+        self.inner().sessions.list(self.clock().moment())
     }
 
     /// Ends the sessions that were idle or open for too long: asked now and then.
@@ -164,55 +205,9 @@ impl Gate {
     }
 }
 
+/// How many may listen in one session at once: the one a client has, and the one it opens when
+/// it lost that and we have not noticed yet.
+const LISTENERS: usize = 2;
+
 #[cfg(test)]
-mod tests {
-    use super::Sessions;
-    use crate::SessionConfig;
-    use narthex_core::{AgentId, Consent, Reason, Tier};
-    use std::time::{Duration, Instant};
-    use uuid::Uuid;
-
-    const A: AgentId = AgentId::from_uuid(Uuid::from_u128(1));
-    const B: AgentId = AgentId::from_uuid(Uuid::from_u128(2));
-
-    #[test]
-    fn a_session_is_its_agents_alone_and_ends_in_time() {
-        let config = SessionConfig {
-            idle: Duration::from_secs(10),
-            absolute: Duration::from_secs(25),
-            per_agent: 2,
-        };
-        let sessions = Sessions::new(Some(config));
-        let start = Instant::now();
-        let at = |seconds| start + Duration::from_secs(seconds);
-        let id = sessions.open(A, Consent::AtMost(Tier::T0), start).expect("room");
-        assert_eq!(id.len(), 64);
-        assert!(sessions.resume(B, &id, start).is_none(), "another agent's");
-        assert!(!sessions.end(B, &id));
-        for wrong in ["", "x", &id[1..], &id.to_uppercase()] {
-            assert!(sessions.resume(A, wrong, start).is_none(), "{wrong}");
-        }
-        let open = sessions.resume(A, &id, at(9)).expect("open");
-        assert_eq!(open.consent, Consent::AtMost(Tier::T0));
-        assert!(!open.id.as_str().contains(&id));
-        assert!(sessions.resume(A, &id, at(18)).is_some(), "each message keeps it");
-        assert!(sessions.resume(A, &id, at(24)).is_some());
-        assert!(sessions.resume(A, &id, at(26)).is_none(), "but not for ever");
-        assert!(open.ended.is_cancelled());
-    }
-
-    #[test]
-    fn one_too_many_is_refused_and_nobody_is_put_out() {
-        let config = SessionConfig { per_agent: 2, ..SessionConfig::default() };
-        let sessions = Sessions::new(Some(config));
-        let now = Instant::now();
-        let ids: Vec<_> = (0..2).map(|_| sessions.open(A, Consent::Absent, now)).collect();
-        assert_eq!(sessions.open(A, Consent::Absent, now), Err(Reason::LimitReached));
-        assert!(sessions.open(B, Consent::Absent, now).is_ok(), "another agent has its own");
-        for id in ids.into_iter().flatten() {
-            assert!(sessions.resume(A, &id, now).is_some());
-            assert!(sessions.end(A, &id) && !sessions.end(A, &id));
-        }
-        assert_eq!(sessions.list(now).len(), 1);
-    }
-}
+mod tests;

@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 use narthex_core::{Actor, Principal, Reason, Transport};
 use narthex_store::UnitOfWork;
 
+use super::Admitted;
 use super::record::Trace;
 use super::tally::{Tallied, TallyKey};
 use crate::gate::new_call;
@@ -61,6 +62,13 @@ impl Gate {
     /// window in the ledger at once.
     pub async fn refused_at_the_edge(&self, reason: Reason) {
         self.tally(&Actor::Nobody, None, reason, Transport::Http).await;
+    }
+
+    /// The same for a request of an agent that was let in, before its message was read or because
+    /// there was no room for it.
+    pub async fn refused_unread(&self, admitted: &Admitted, reason: Reason) {
+        let agent = admitted.principal.agent.as_ref();
+        self.tally(&Actor::from(agent), Some(agent.id), reason, admitted.transport).await;
     }
 
     /// Counts a failed attempt; the first of a window is in the ledger at once.
