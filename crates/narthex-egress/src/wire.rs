@@ -49,7 +49,6 @@ impl Network {
             .http1_only()
             .dns_resolver(pinned)
             .connect_timeout(self.config.connect_deadline)
-            .timeout(self.config.deadline)
             .pool_max_idle_per_host(0)
             .user_agent(USER_AGENT)
             .build()

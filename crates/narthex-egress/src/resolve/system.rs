@@ -1,7 +1,7 @@
 //! The name servers of this machine, asked without its search domains.
 
 use async_trait::async_trait;
-use hickory_resolver::config::{LookupIpStrategy, ResolverConfig};
+use hickory_resolver::config::{LookupIpStrategy, ResolverConfig, ResolverOpts};
 use hickory_resolver::net::NetError;
 use hickory_resolver::net::runtime::TokioRuntimeProvider;
 use hickory_resolver::proto::rr::{Name, RData};
@@ -15,12 +15,17 @@ pub struct SystemResolver(TokioResolver);
 impl SystemResolver {
     /// Reads the system's configuration. Of it only the servers are used, and how to ask them.
     pub fn new() -> Result<Self, ResolveError> {
-        let (system, mut options) = system_conf::read_system_conf().map_err(|e| failed(&e))?;
-        let servers = ResolverConfig::from_name_servers(system.name_servers().to_vec());
+        let (system, options) = system_conf::read_system_conf().map_err(|e| failed(&e))?;
+        Self::asking(system, options)
+    }
+
+    fn asking(system: ResolverConfig, mut options: ResolverOpts) -> Result<Self, ResolveError> {
+        let (_domain, _search, servers) = system.into_parts();
         // Both families, so that all addresses are judged and not those of the first answer.
         options.ip_strategy = LookupIpStrategy::Ipv4AndIpv6;
         options.preserve_intermediates = true;
         options.ndots = 0;
+        let servers = ResolverConfig::from_name_servers(servers);
         let provider = TokioRuntimeProvider::default();
         let builder = TokioResolver::builder_with_config(servers, provider).with_options(options);
         builder.build().map(Self).map_err(|error| failed(&error))
@@ -54,3 +59,6 @@ fn failed(error: &NetError) -> ResolveError {
     }
     ResolveError::Failed(crate::wire::one_line(&error.to_string()))
 }
+
+#[cfg(test)]
+mod tests;

@@ -58,8 +58,8 @@ async fn g06_a_flip_between_redirects_is_seen_at_the_hop() {
 #[tokio::test]
 async fn g06_what_cannot_be_reached_is_not_looked_up_again() {
     let spy = Spy::new();
-    // Public, and this machine has no way there or nobody listens: either way no answer.
-    let flip = Names::default().then("flip.example", &["8.8.8.8"], &[]);
+    // Global unicast, and given to nobody.
+    let flip = Names::default().then("flip.example", &["2000::1"], &[]);
     let names = Arc::new(flip.then("flip.example", &["127.0.0.1"], &[]));
     let connect_deadline = Duration::from_millis(200);
     let client = client(EgressConfig { connect_deadline, ..EgressConfig::default() }, &names);
