@@ -111,7 +111,7 @@ impl TestHouse {
             clock: Arc::clone(&options.clock),
             token_key: keys.token,
             rows: RowKey::of(&dir.keys()?.ledger),
-            gate: GateConfig { mode: options.mode, ..options.gate },
+            gate: GateConfig { mode: options.mode, ..options.gate.clone() },
             workspace: options.workspace,
             edge: options.edge.clone(),
             holder: "test".to_owned(),
