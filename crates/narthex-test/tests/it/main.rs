@@ -11,6 +11,7 @@
 mod authorization;
 mod companion;
 mod edge;
+mod full;
 mod gate;
 mod identity;
 mod isolation;

@@ -1,0 +1,282 @@
+//! Random calls, sessions, tokens, revisions, approvals, restarts and passing time against a small
+//! model: nothing is shed, and nothing uncontained happens unapproved once tainted. More cases
+//! with `PROPTEST_CASES`.
+
+use std::collections::{HashMap, HashSet};
+use std::time::Duration;
+
+use narthex_core::{Actor, EngagedBy};
+use narthex_core::{Budget, Consent, Mode, Reason, SwitchScope, Taint, Tier};
+use narthex_gate::{SessionConfig, SessionTerms};
+use narthex_store::{Effect, UnitOfWork};
+use proptest::prelude::*;
+use proptest::test_runner::{Config, TestCaseError, TestRunner};
+use serde_json::json;
+
+use super::workshop::{Said, Workshop};
+
+/// What may happen.
+#[derive(Debug, Clone)]
+enum Step {
+    Call {
+        tool: usize,
+        n: u8,
+        consent: Option<Tier>,
+    },
+    /// The owner answers the oldest request that waits.
+    Decide {
+        approve: bool,
+    },
+    NewToken,
+    NewSession,
+    Restart,
+    /// Minutes pass.
+    Pass(u8),
+    Mode(usize),
+    Ceiling(usize),
+    Stop(bool),
+    ClearLatch,
+}
+
+const TOOLS: [&str; 9] =
+    ["peek", "diary", "mail", "ask_web", "note", "suggest", "send", "publish", "erase"];
+const LIMIT: u64 = 6;
+
+/// The model: everything that decides, in one place.
+#[derive(Debug)]
+struct Model {
+    mode: Mode,
+    ceiling: Tier,
+    taint: Taint,
+    stopped: bool,
+    /// Minutes since the start.
+    now: u64,
+    /// When T1 calls were made.
+    made: Vec<u64>,
+    /// Calls approved and not used: until when.
+    approved: HashMap<String, u64>,
+    used: HashMap<String, u64>,
+    denied: HashMap<String, u64>,
+    waiting: Vec<(String, u64)>,
+    executed: usize,
+}
+
+#[derive(Debug, PartialEq, Eq)]
+enum Expected {
+    Done,
+    Waits,
+    Refused(Reason),
+}
+
+fn tier(tool: &str) -> Tier {
+    match tool {
+        "peek" | "diary" | "mail" | "ask_web" => Tier::T0,
+        "note" | "suggest" | "send" => Tier::T1,
+        "publish" => Tier::T2,
+        _ => Tier::T3,
+    }
+}
+
+impl Model {
+    /// The rule, and what it does to the model.
+    fn call(&mut self, tool: &str, n: u8, consent: Option<Tier>) -> Expected {
+        let tier = tier(tool);
+        if self.stopped {
+            return Expected::Refused(Reason::Stopped);
+        }
+        if tier > self.mode.ceiling() {
+            return Expected::Refused(Reason::OverMode);
+        }
+        if tier > self.ceiling.min(consent.unwrap_or(Tier::T3)) {
+            return Expected::Refused(Reason::OverCeiling);
+        }
+        let sends = matches!(tool, "ask_web" | "send" | "erase");
+        let asks = tier >= Tier::T2
+            || (tier == Tier::T1 && tool != "suggest" && self.taint.untrusted)
+            || (sends && self.taint.is_trifecta());
+        let key = format!("{tool} {n} {}", self.mode);
+        if asks && !self.approved.get(&key).is_some_and(|until| self.now <= *until) {
+            if self.used.get(&key).is_some_and(|until| self.now <= *until) {
+                return Expected::Refused(Reason::ApprovalUsed);
+            }
+            if self.denied.get(&key).is_some_and(|until| self.now <= *until) {
+                return Expected::Refused(Reason::ApprovalDenied);
+            }
+            if !self.waiting.iter().any(|(known, until)| *known == key && self.now <= *until) {
+                self.waiting.retain(|(known, _)| *known != key);
+                self.waiting.push((key, self.now + 60));
+            }
+            return Expected::Waits;
+        }
+        if tier == Tier::T1 {
+            // A step of the window counts until all of it has passed: one minute of sixty.
+            let used = self.made.iter().filter(|at| **at + 60 >= self.now).count() as u64;
+            if used >= LIMIT {
+                return Expected::Refused(Reason::OverBudget);
+            }
+            self.made.push(self.now);
+        }
+        if asks {
+            if let Some(until) = self.approved.remove(&key) {
+                self.used.insert(key, until);
+            }
+        }
+        match tool {
+            "diary" => self.taint.private = true,
+            "mail" | "ask_web" => self.taint.untrusted = true,
+            _ => {}
+        }
+        self.executed += 1;
+        Expected::Done
+    }
+}
+
+async fn run(steps: &[Step]) -> anyhow::Result<()> {
+    let budget = Budget { calls: [None, Some(LIMIT), None, None], ..Budget::default() };
+    let mut shop = Workshop::with(|config| {
+        config.mode = Mode::Open;
+        config.budget = budget;
+        config.approvals_waiting = 1_000;
+        config.sessions = Some(SessionConfig::default());
+    })
+    .await?;
+    let mut model = Model {
+        mode: Mode::Open,
+        ceiling: Tier::T3,
+        taint: Taint::CLEAN,
+        stopped: false,
+        now: 0,
+        made: Vec::new(),
+        approved: HashMap::new(),
+        used: HashMap::new(),
+        denied: HashMap::new(),
+        waiting: Vec::new(),
+        executed: 0,
+    };
+    let mut seen = HashSet::new();
+    for (at, step) in steps.iter().enumerate() {
+        match step {
+            Step::Call { tool, n, consent } => {
+                let tool = TOOLS[*tool];
+                let arguments = json!({"n": n, "target": "one"});
+                let said = consent.map_or(Consent::Absent, Consent::AtMost);
+                let got = shop.call_as("worker", tool, arguments, said).await;
+                let got = match got {
+                    Said::Done => Expected::Done,
+                    Said::Waits(_) => Expected::Waits,
+                    Said::Refused(reason) => Expected::Refused(reason),
+                    other => anyhow::bail!("step {at}: {other:?}"),
+                };
+                let expected = model.call(tool, *n, *consent);
+                anyhow::ensure!(got == expected, "step {at} {step:?}: {got:?}, not {expected:?}");
+            }
+            Step::Decide { approve } => {
+                // The oldest that still waits, in both.
+                model.waiting.retain(|(_, until)| model.now <= *until);
+                let mut waiting = shop.waiting().await;
+                waiting.retain(|it| it.until >= narthex_store::Clock::now(shop.clock.as_ref()));
+                waiting.sort_by_key(|it| (it.requested.up, it.id));
+                anyhow::ensure!(waiting.len() == model.waiting.len(), "step {at}: {waiting:?}");
+                if let Some(oldest) = waiting.first() {
+                    let (key, _) = model.waiting.remove(0);
+                    shop.decide(oldest.id, *approve).await?;
+                    model.used.remove(&key);
+                    if *approve {
+                        model.denied.remove(&key);
+                        model.approved.insert(key, model.now + 10);
+                    } else {
+                        model.approved.remove(&key);
+                        model.denied.insert(key, model.now + 60);
+                    }
+                }
+            }
+            Step::NewToken => shop.new_token("worker").await?,
+            Step::NewSession => {
+                let admitted = shop.admitted("worker").await;
+                if let Ok(new) = shop.gate.open_session(&admitted, SessionTerms::default()) {
+                    anyhow::ensure!(
+                        seen.insert(new.session.id.as_str().to_owned()),
+                        "a session id twice"
+                    );
+                }
+            }
+            Step::Restart => shop = shop.restart(|_| {}).await?,
+            Step::Pass(minutes) => {
+                shop.advance(Duration::from_mins(u64::from(*minutes)));
+                model.now += u64::from(*minutes);
+            }
+            Step::Mode(n) => {
+                let mode = Mode::ALL[*n];
+                shop.gate.set_mode(mode).await?;
+                model.mode = mode;
+            }
+            Step::Ceiling(n) => {
+                let (agent, ceiling) = (shop.agent_id("worker").await, Tier::ALL[*n]);
+                let effect = Effect::SetAgentCeiling { agent, ceiling };
+                shop.store()
+                    .commit(UnitOfWork { effect: Some(effect), ..UnitOfWork::default() })
+                    .await?;
+                model.ceiling = ceiling;
+            }
+            Step::Stop(stop) => {
+                let everything = SwitchScope::Everything;
+                if *stop {
+                    shop.gate.engage(everything, EngagedBy::Owner, Actor::Owner, "").await?;
+                } else {
+                    let _ = shop.gate.lift(&everything).await;
+                }
+                model.stopped = *stop;
+            }
+            Step::ClearLatch => {
+                let holder = shop.holder("worker").await;
+                let taint = Taint { private: true, untrusted: true };
+                let effect = Effect::ClearLatch { holder, taint, ran_out: None };
+                shop.store()
+                    .commit(UnitOfWork { effect: Some(effect), ..UnitOfWork::default() })
+                    .await?;
+                model.taint = Taint::CLEAN;
+            }
+        }
+        anyhow::ensure!(
+            shop.latch("worker").await.taint() == model.taint,
+            "step {at} {step:?}: the latch"
+        );
+        let executed = shop.bench.done.lock().unwrap().len();
+        anyhow::ensure!(executed == model.executed, "step {at} {step:?}: {executed} executed");
+    }
+    shop.house.verify().await?;
+    Ok(())
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    let consent = prop_oneof![
+        6 => Just(None),
+        1 => (0..4_usize).prop_map(|n| Some(Tier::ALL[n])),
+    ];
+    prop_oneof![
+        30 => (0..TOOLS.len(), 0..3_u8, consent)
+            .prop_map(|(tool, n, consent)| Step::Call { tool, n, consent }),
+        8 => prop::bool::weighted(0.75).prop_map(|approve| Step::Decide { approve }),
+        2 => Just(Step::NewToken),
+        2 => Just(Step::NewSession),
+        1 => Just(Step::Restart),
+        3 => (1..40_u8).prop_map(Step::Pass),
+        2 => (0..3_usize).prop_map(Step::Mode),
+        2 => (0..4_usize).prop_map(Step::Ceiling),
+        1 => prop::bool::weighted(0.4).prop_map(Step::Stop),
+        1 => Just(Step::ClearLatch),
+    ]
+}
+
+#[test]
+fn nothing_is_shed_whatever_happens() {
+    let runtime = tokio::runtime::Runtime::new().expect("a runtime");
+    let config = Config { cases: 24, max_shrink_iters: 200, ..Config::default() };
+    let mut runner = TestRunner::new(config);
+    let steps = prop::collection::vec(step(), 20..90);
+    runner
+        .run(&steps, |steps| {
+            runtime.block_on(run(&steps)).map_err(|error| TestCaseError::fail(format!("{error:#}")))
+        })
+        .unwrap_or_else(|failure| panic!("{failure}"));
+}

@@ -1,0 +1,8 @@
+//! The gate in full: approvals, taint, budgets, the kill switch, and that nothing of it is shed.
+
+mod approvals;
+mod budgets;
+mod laundering;
+mod stops;
+mod taint;
+mod workshop;
