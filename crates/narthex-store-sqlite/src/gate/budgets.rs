@@ -97,7 +97,9 @@ impl BudgetBooks {
                 after.insert(holder, account.clone());
             }
         }
-        charges.iter().for_each(|charge| after.add(charge));
+        for charge in charges {
+            after.add(charge);
+        }
         let mut closing = Closing {
             rows: Vec::new(),
             books: Self { dirty: BTreeSet::new(), closed: tail, closed_at: at, ..self.clone() },

@@ -4,8 +4,8 @@
 //! switch for everything engaged, and what might have been set counts as set.
 
 use narthex_core::{
-    AgentId, CallId, Cause, Digest, Engaged, EngagedBy, Holder, Latch, Mode, Moment, SpaceId,
-    Subject, SwitchScope, Taint,
+    AgentId, CallId, Cause, Digest, Engaged, EngagedBy, Holder, Mode, Moment, SpaceId, Subject,
+    SwitchScope, Taint,
 };
 use narthex_store::RowKey;
 use sqlx::SqliteConnection;
@@ -89,15 +89,12 @@ impl Loaded {
                 self.missing("a latch of nobody");
                 continue;
             };
-            match genuine::<Latch>(row, key, &RowName::Latch(holder)) {
-                Some((latch, mac)) => {
-                    self.gate.set_latch(holder, latch);
-                    self.gate.keep_mac(RowName::Latch(holder), mac);
-                }
-                None => {
-                    self.edited.push(holder);
-                    self.damage.push(format!("the latch of agent {}", holder.agent));
-                }
+            if let Some((latch, mac)) = genuine(row, key, &RowName::Latch(holder)) {
+                self.gate.set_latch(holder, latch);
+                self.gate.keep_mac(RowName::Latch(holder), mac);
+            } else {
+                self.edited.push(holder);
+                self.damage.push(format!("the latch of agent {}", holder.agent));
             }
         }
         Ok(())

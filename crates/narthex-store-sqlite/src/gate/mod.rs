@@ -58,7 +58,9 @@ impl GateMemory {
             return;
         }
         let mut accounts = self.accounts.write().unwrap_or_else(PoisonError::into_inner);
-        charges.iter().for_each(|charge| accounts.add(charge));
+        for charge in charges {
+            accounts.add(charge);
+        }
     }
 }
 

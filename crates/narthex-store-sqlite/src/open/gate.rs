@@ -38,16 +38,14 @@ impl Found {
         if !new && !loaded.sealed && !first {
             loaded.missing("the seal over the gate's state is gone");
         }
-        let (books, accounts, rebuilt) = match BudgetBooks::load(conn, key, now).await? {
-            Some((mut books, mut accounts)) => {
-                gate::catch_up(conn, &mut books, &mut accounts, tail).await.map_err(unsound)?;
-                (books, accounts, false)
-            }
-            None => {
-                let window = if first || new { gate::UNTIL_TOLD } else { gate::LONGEST };
-                let built = gate::rebuild(conn, window, tail, now).await.map_err(unsound)?;
-                (built.0, built.1, true)
-            }
+        let stored = BudgetBooks::load(conn, key, now).await?;
+        let rebuilt = stored.is_none();
+        let (books, accounts) = if let Some((mut books, mut accounts)) = stored {
+            gate::catch_up(conn, &mut books, &mut accounts, tail).await.map_err(unsound)?;
+            (books, accounts)
+        } else {
+            let window = if first || new { gate::UNTIL_TOLD } else { gate::LONGEST };
+            gate::rebuild(conn, window, tail, now).await.map_err(unsound)?
         };
         Ok(Self { loaded, accounts, books, new, first, rebuilt })
     }

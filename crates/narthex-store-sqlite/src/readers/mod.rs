@@ -3,6 +3,7 @@
 mod agents;
 mod approvals;
 mod conversations;
+mod damage;
 mod gate_books;
 mod ledger;
 mod pages;

@@ -49,6 +49,7 @@ macro_rules! proposals {
 pub(crate) const PROPOSAL_BY_ID: &str = proposals!("WHERE p.id = ?1");
 pub(crate) const PROPOSALS_UNSEALED: &str =
     proposals!("WHERE p.mac IS NULL AND p.id > ?1 ORDER BY p.id LIMIT 256");
+pub(super) const PROPOSALS_AFTER: &str = proposals!("WHERE p.id > ?1 ORDER BY p.id LIMIT 256");
 const LIST: &str = proposals!(
     "WHERE (?1 IS NULL OR s.id = ?1)
        AND (?2 IS NULL OR p.agent = ?2)

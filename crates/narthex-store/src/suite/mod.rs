@@ -15,19 +15,25 @@
 )]
 
 pub mod agents;
+pub mod approvals;
+pub mod budgets;
 pub mod commits;
 pub mod concurrency;
 pub mod conversations;
 pub mod hostile;
 pub mod import;
 pub mod isolation;
+pub mod latches;
 pub mod ledger;
 pub mod pages;
 pub mod proposals;
 pub mod search;
+pub mod settings;
 pub mod spaces;
+pub mod switches;
 pub mod tokens;
 
+mod calls;
 mod house;
 
 use std::sync::Arc;
@@ -130,6 +136,53 @@ macro_rules! store_suite {
                 provenance_is_not_washed_off,
                 lists_are_filtered_and_newest_first,
             }
+            approvals {
+                a_request_reads_back_as_asked,
+                a_request_is_for_the_call_it_shows,
+                lists_are_filtered_and_newest_first,
+                the_same_call_waits_once,
+                only_so_many_may_wait,
+                one_that_waited_too_long_is_void,
+                the_owner_decides_once_and_on_what_was_shown,
+                wrong_nonces_end_it,
+                it_is_good_once_and_for_its_call,
+                an_old_one_is_no_good,
+                a_call_that_does_not_go_ahead_uses_nothing_up,
+                it_outlives_a_restart,
+                each_is_used_exactly_once_under_load,
+                what_was_decided_long_ago_is_forgotten,
+            }
+            budgets {
+                the_ledger_is_the_account,
+                a_budget_is_reached_and_not_passed,
+                bytes_time_and_cost_are_held_too,
+                a_refused_unit_costs_nothing,
+                a_window_rolls,
+                exactly_so_many_go_ahead_under_load,
+                it_stays_exact_over_many_records_and_restarts,
+            }
+            latches {
+                an_answer_sets_what_it_brings,
+                setting_it_again_is_noted_only_now_and_then,
+                a_refused_unit_sets_nothing,
+                a_decision_on_less_is_refused,
+                only_what_is_named_is_opened,
+                a_window_opens_only_what_ran_out,
+                it_outlives_a_restart,
+                a_setting_is_seen_by_whoever_comes_after,
+            }
+            settings {
+                ceilings_change_and_are_read_back,
+                the_lowest_ceiling_holds,
+                a_budget_is_read_back_as_given,
+                the_noted_mode_is_remembered,
+            }
+            switches {
+                each_stops_its_scope_until_lifted,
+                engaging_twice_is_engaging_once,
+                it_outlives_a_restart,
+                what_is_stopped_leaves_no_trace,
+            }
             conversations { a_conversation_reads_back, lists_come_newest_first, }
             commits {
                 a_refused_unit_leaves_nothing_and_no_gap,
@@ -180,17 +233,22 @@ mod tests {
         let listed = include_str!("mod.rs");
         for (file, text) in [
             ("agents", include_str!("agents.rs")),
+            ("approvals", include_str!("approvals.rs")),
+            ("budgets", include_str!("budgets.rs")),
             ("commits", include_str!("commits.rs")),
             ("concurrency", include_str!("concurrency.rs")),
             ("conversations", include_str!("conversations.rs")),
             ("hostile", include_str!("hostile.rs")),
             ("import", include_str!("import.rs")),
             ("isolation", include_str!("isolation.rs")),
+            ("latches", include_str!("latches.rs")),
             ("ledger", include_str!("ledger.rs")),
             ("pages", include_str!("pages.rs")),
             ("proposals", include_str!("proposals.rs")),
             ("search", include_str!("search.rs")),
+            ("settings", include_str!("settings.rs")),
             ("spaces", include_str!("spaces.rs")),
+            ("switches", include_str!("switches.rs")),
             ("tokens", include_str!("tokens.rs")),
         ] {
             let (_, after) = listed.split_once(&format!("{file} {{")).expect(file);

@@ -17,6 +17,10 @@ pub(super) async fn request(
     approval: Approval,
     cap: u32,
 ) -> Result<Effected, Fault> {
+    if approval.binding.digest() != approval.digest {
+        // The owner would be shown one call and approve another.
+        return Err(Fault::damaged("the digest of a request is not that of its call"));
+    }
     let approval = Approval {
         status: ApprovalStatus::Waiting,
         decided: None,
