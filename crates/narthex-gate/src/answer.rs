@@ -103,7 +103,10 @@ fn refusal_of(refused: &narthex_store::Refused) -> ToolError {
             let message = format!("{}: {over}", Reason::OverBudget.message());
             return ToolError::caller(Reason::OverBudget, message);
         }
-        Refused::NotEngaged(_) | Refused::TaintMoved | Refused::NotApproved(_) => Reason::Conflict,
+        Refused::NotEngaged(_)
+        | Refused::TaintMoved
+        | Refused::NotApproved(_)
+        | Refused::NotPrunable(_) => Reason::Conflict,
         Refused::AgentInactive => Reason::AgentDisabled,
         Refused::TokenDead => Reason::Unauthorized,
     };
