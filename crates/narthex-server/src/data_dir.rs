@@ -6,8 +6,10 @@ use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsE
 use std::path::{Path, PathBuf};
 
 use narthex_gate::SecretKey;
-use narthex_store::chain::HeadKey;
+use narthex_store::chain::{HeadKey, SealKey};
 use serde::{Deserialize, Serialize};
+
+use crate::StopFile;
 
 /// A data directory: paths, keys, and who holds it.
 #[derive(Debug, Clone)]
@@ -22,6 +24,8 @@ pub struct Keys {
     pub token: SecretKey,
     /// What the ledger's head is authenticated with.
     pub ledger: HeadKey,
+    /// What the ledger's checkpoints are signed with.
+    pub seal: SealKey,
 }
 
 /// Who holds a data directory.
@@ -118,6 +122,11 @@ impl DataDir {
         self.root.join("keys/ledger.key")
     }
 
+    /// The file that stops everything while it is there.
+    pub fn stop_file(&self) -> StopFile {
+        StopFile::at(self.root.join("STOP"))
+    }
+
     fn lock_file(&self) -> PathBuf {
         self.root.join("lock")
     }
@@ -138,7 +147,12 @@ impl DataDir {
             return Err(DataDirError::BadKey(self.root.join("keys").display().to_string()));
         }
         create_key(&self.token_key())?;
-        create_key(&self.ledger_key())
+        create_key(&self.ledger_key())?;
+        // An older house gets its own when it is opened: until then it has nothing that is signed.
+        if !self.database().exists() {
+            self.sealing_key()?;
+        }
+        Ok(())
     }
 
     /// Reads the keys, refusing those that others can read too.
@@ -149,6 +163,7 @@ impl DataDir {
         Ok(Keys {
             token: SecretKey::new(read_key(&self.token_key())?),
             ledger: HeadKey::new(read_key(&self.ledger_key())?),
+            seal: self.sealing_key()?,
         })
     }
 
@@ -205,26 +220,27 @@ impl Held {
     }
 }
 
-fn create_key(path: &Path) -> Result<(), DataDirError> {
+pub(crate) fn create_key(path: &Path) -> Result<(), DataDirError> {
     let mut key = [0_u8; 32];
     getrandom::fill(&mut key).map_err(|e| io_error(path, io::Error::other(e)))?;
-    // Written beside and renamed, so that a crash leaves a whole key or none.
-    let draft = path.with_extension("new");
     if path.exists() {
         return Ok(());
     }
-    let write = || -> io::Result<()> {
-        let mut file =
-            OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&draft)?;
-        file.write_all(&key)?;
-        file.sync_all()?;
-        fs::rename(&draft, path)?;
-        path.parent().map_or(Ok(()), |folder| File::open(folder)?.sync_all())
-    };
-    write().map_err(|source| io_error(path, source))
+    write_whole(path, &key, 0o600).map_err(|source| io_error(path, source))
 }
 
-fn read_key(path: &Path) -> Result<[u8; 32], DataDirError> {
+/// Written beside and renamed, so that a crash leaves a whole file or none.
+pub(crate) fn write_whole(path: &Path, bytes: &[u8], mode: u32) -> io::Result<()> {
+    let draft = path.with_extension("new");
+    let mut file =
+        OpenOptions::new().write(true).create(true).truncate(true).mode(mode).open(&draft)?;
+    file.write_all(bytes)?;
+    file.sync_all()?;
+    fs::rename(&draft, path)?;
+    path.parent().map_or(Ok(()), |folder| File::open(folder)?.sync_all())
+}
+
+pub(crate) fn read_key(path: &Path) -> Result<[u8; 32], DataDirError> {
     let bytes = fs::read(path).map_err(|source| io_error(path, source))?;
     let metadata = fs::metadata(path).map_err(|source| io_error(path, source))?;
     let mode = metadata.permissions().mode() & 0o777;
@@ -239,7 +255,7 @@ fn read_key(path: &Path) -> Result<[u8; 32], DataDirError> {
     bytes.try_into().map_err(|_| DataDirError::BadKey(path.display().to_string()))
 }
 
-fn io_error(path: &Path, source: io::Error) -> DataDirError {
+pub(crate) fn io_error(path: &Path, source: io::Error) -> DataDirError {
     DataDirError::Io { path: path.display().to_string(), source }
 }
 

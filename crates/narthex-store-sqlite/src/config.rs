@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use narthex_store::Clock;
-use narthex_store::chain::HeadKey;
+use narthex_store::chain::{HeadKey, SealKey};
 
 /// Everything a store needs to open. [`SqliteConfig::new`] fills in the bounds.
 #[derive(Debug, Clone)]
@@ -16,6 +16,8 @@ pub struct SqliteConfig {
     pub head_file: PathBuf,
     /// The key heads are authenticated with.
     pub head_key: HeadKey,
+    /// The key checkpoints are signed with.
+    pub seal_key: SealKey,
     /// The clock records are stamped with.
     pub clock: Arc<dyn Clock>,
     /// How many connections read at once.
@@ -44,12 +46,14 @@ impl SqliteConfig {
         database: impl Into<PathBuf>,
         head_file: impl Into<PathBuf>,
         head_key: HeadKey,
+        seal_key: SealKey,
         clock: Arc<dyn Clock>,
     ) -> Self {
         Self {
             database: database.into(),
             head_file: head_file.into(),
             head_key,
+            seal_key,
             clock,
             readers: 4,
             page_memory: 8 * 1024 * 1024,

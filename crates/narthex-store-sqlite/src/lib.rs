@@ -4,7 +4,7 @@
 //! Many connections read and one task writes ([`SqliteStore`] implements every trait of
 //! `narthex-store`). The writer takes all the units that wait, commits them together with one
 //! flush to disk, writes the head file and only then answers. Each space has a full-text index
-//! of its own. [`verify_offline`] walks a ledger without a server.
+//! of its own. Over the ledger it keeps a tree and signs it; `narthex-verify` is what checks it.
 //!
 //! It must never know: HTTP, MCP, policy, who may do what. It knows rows, and the rules of
 //! `narthex-store`.
@@ -26,9 +26,7 @@ mod proposal_mac;
 mod readers;
 mod rows;
 mod store;
-mod verify;
 mod writer;
 
 pub use config::SqliteConfig;
 pub use store::SqliteStore;
-pub use verify::{VerifyFailure, verify_offline};

@@ -8,7 +8,7 @@ use narthex_core::{
     PageDraft, PageRevision, PageSummary, Proposal, Provenance, Space, Taint, Timestamp, Title,
     TokenLabel, TokenSummary,
 };
-use narthex_store::chain::{Head, StoredRecord};
+use narthex_store::chain::{Head, Seal, StoredRecord};
 use sqlx::sqlite::SqliteRow;
 use sqlx::{Decode, Row, Sqlite, Type};
 
@@ -260,6 +260,14 @@ pub(crate) fn stored_record(row: Fields<'_>) -> Result<StoredRecord, Fault> {
 
 pub(crate) fn head(row: Fields<'_>) -> Result<Head, Fault> {
     Ok(Head { seq: seq(row)?, hash: row.digest("hash")?, mac: row.digest("mac")? })
+}
+
+pub(crate) fn seal(row: Fields<'_>) -> Result<Seal, Fault> {
+    Ok(Seal {
+        size: u64::try_from(row.get::<i64>("size")?).map_err(|error| bad("size", error))?,
+        note: row.get::<&str>("note")?.to_owned(),
+        frontier: row.get::<&[u8]>("frontier")?.to_vec(),
+    })
 }
 
 fn seq(row: Fields<'_>) -> Result<u64, Fault> {

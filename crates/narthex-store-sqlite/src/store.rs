@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
+use narthex_store::chain::PublicKey;
 use narthex_store::{Commits, Committed, RowKey, StoreError, UnitOfWork};
 use sqlx::{ConnectOptions, Connection, SqlitePool};
 use tokio::sync::{Mutex, mpsc, oneshot};
@@ -23,6 +24,7 @@ pub struct SqliteStore {
     pub(crate) memory: Memory,
     pub(crate) gate: Arc<GateMemory>,
     pub(crate) row_key: RowKey,
+    pub(crate) public_key: PublicKey,
     queue: mpsc::Sender<Command>,
     queue_wait: Duration,
     pub(crate) standing: Arc<Standing>,
@@ -61,6 +63,7 @@ impl SqliteStore {
             memory: Memory::new(config.page_memory),
             gate,
             row_key: RowKey::of(&config.head_key),
+            public_key: config.seal_key.public().clone(),
             queue,
             queue_wait: config.queue_wait,
             standing,

@@ -131,6 +131,13 @@ pub enum Effect {
         /// How many may be typed.
         most: u32,
     },
+    /// Takes all records up to this one out of the ledger; a signed base stands for them. Refused
+    /// unless it ends a full stretch that is there, is not the last record, and no open call's
+    /// intent is among them. Whoever asks has made a durable copy first.
+    PruneLedger {
+        /// The last that goes.
+        to: u64,
+    },
     /// A new token. Refused for the companion, which has none.
     AddToken {
         /// Its public id.

@@ -76,6 +76,9 @@ pub enum Refused {
         /// How many.
         cap: u32,
     },
+    /// These records cannot be taken out of the ledger.
+    #[error("the records cannot be taken out: {0}")]
+    NotPrunable(&'static str),
     /// The agent was switched off, or is gone.
     #[error("the agent is disabled")]
     AgentInactive,

@@ -10,7 +10,7 @@ use narthex_core::{
     TokenId, TokenSummary,
 };
 
-use crate::chain::{Head, StoredRecord};
+use crate::chain::{Head, Seal, StoredRecord};
 use crate::{SearchQuery, StoreError};
 
 /// Spaces.
@@ -190,10 +190,17 @@ pub trait Conversations: Debug + Send + Sync {
 /// The ledger, for reading.
 #[async_trait]
 pub trait LedgerReader: Debug + Send + Sync {
-    /// Records from this number on, in order.
+    /// Records from this number on, in order. One that does not chain with its neighbours is
+    /// damage, and none of them is served.
     async fn records(&self, from: u64, limit: u32) -> Result<Vec<StoredRecord>, StoreError>;
     /// The head as the store keeps it beside the records.
     async fn head(&self) -> Result<Option<Head>, StoreError>;
     /// The value of the chain at a record.
     async fn hash_at(&self, seq: u64) -> Result<Option<Digest>, StoreError>;
+    /// Checkpoints from this size on, in order.
+    async fn seals(&self, from: u64, limit: u32) -> Result<Vec<Seal>, StoreError>;
+    /// The newest checkpoint.
+    async fn newest_seal(&self) -> Result<Option<Seal>, StoreError>;
+    /// What stands for the records that the owner took out.
+    async fn base(&self) -> Result<Option<Seal>, StoreError>;
 }

@@ -9,7 +9,7 @@ use narthex_core::{
     Digest, Holder, Latch, Mode, PageId, PageKey, PageRevision, PageSummary, PageView, Proposal,
     ProposalId, Slug, Space, SpaceId, Spent, Switches, Taint, TokenId, TokenSummary,
 };
-use narthex_store::chain::{Head, StoredRecord};
+use narthex_store::chain::{Head, Seal, StoredRecord};
 use narthex_store::{
     Agents, ApprovalFilter, Approvals, Commits, Committed, Conversations, GateBooks, Guard, Hit,
     LedgerReader, Pages, ProposalFilter, Proposals, RevisionFilter, SearchQuery, Spaces, Store,
@@ -232,5 +232,14 @@ impl LedgerReader for Faults {
     }
     async fn hash_at(&self, seq: u64) -> Result<Option<Digest>, StoreError> {
         self.inner.hash_at(seq).await
+    }
+    async fn seals(&self, from: u64, limit: u32) -> Result<Vec<Seal>, StoreError> {
+        self.inner.seals(from, limit).await
+    }
+    async fn newest_seal(&self) -> Result<Option<Seal>, StoreError> {
+        self.inner.newest_seal().await
+    }
+    async fn base(&self) -> Result<Option<Seal>, StoreError> {
+        self.inner.base().await
     }
 }

@@ -11,9 +11,10 @@ use narthex_mcp::EdgeConfig;
 use narthex_policy::PolicyEngine;
 use narthex_server::owner::{OwnerError, Reply, Request, TokenCreated};
 use narthex_server::{DataDir, Door, DoorConfig, Held, House, HouseParts, OwnerSocket};
-use narthex_store::chain::{Record, Verified};
+use narthex_store::chain::Record;
 use narthex_store::{Clock, RowKey, Store, SystemClock};
-use narthex_store_sqlite::{SqliteConfig, SqliteStore, verify_offline};
+use narthex_store_sqlite::{SqliteConfig, SqliteStore};
+use narthex_verify::{HeadKey, Keys, Ledger, Report};
 use narthex_workspace::WorkspaceConfig;
 use tempfile::TempDir;
 use tokio::task::JoinSet;
@@ -101,6 +102,7 @@ impl TestHouse {
             dir.database(),
             dir.head_file(),
             keys.ledger,
+            keys.seal,
             Arc::clone(&options.clock),
         );
         let store = Arc::new(SqliteStore::open(config).await?);
@@ -115,6 +117,7 @@ impl TestHouse {
             workspace: options.workspace,
             edge: options.edge.clone(),
             holder: "test".to_owned(),
+            stop_file: dir.stop_file(),
         })
         .await?;
         let door = Door::bind(house.clone(), door_config(&options)).await?;
@@ -278,11 +281,8 @@ impl TestHouse {
     }
 
     /// Proves the ledger offline, beside the running house.
-    pub async fn verify(&self) -> anyhow::Result<Verified> {
-        let key = self.dir.keys()?.ledger;
-        verify_offline(&self.dir.database(), &self.dir.head_file(), &key, |_| {})
-            .await
-            .context("the ledger")
+    pub async fn verify(&self) -> anyhow::Result<Report> {
+        ledger_of(&self.dir)?.verify(|_| {}).await.context("the ledger")
     }
 
     /// Closes the door and waits; the folder stays until the returned value is dropped.
@@ -292,6 +292,20 @@ impl TestHouse {
         self.store.close().await?;
         Ok(self.folder.take())
     }
+}
+
+/// The ledger of a house, as the verifier sees it.
+pub fn ledger_of(dir: &DataDir) -> anyhow::Result<Ledger> {
+    let public = std::fs::read_to_string(dir.public_key())?;
+    Ok(Ledger {
+        database: dir.database(),
+        head_file: Some(dir.head_file()),
+        keys: Keys {
+            seal: Some(public.parse()?),
+            head: dir.head_key_bytes()?.map(HeadKey::new),
+        },
+        anchors: Vec::new(),
+    })
 }
 
 fn door_config(options: &HouseOptions) -> DoorConfig {

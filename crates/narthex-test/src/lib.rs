@@ -21,7 +21,7 @@ mod side_door;
 pub use answer::Answer;
 pub use client::{Client, Era};
 pub use faults::{Faults, SECRET_OF_THE_STORE};
-pub use house::{HouseOptions, TestHouse};
+pub use house::{HouseOptions, TestHouse, ledger_of};
 pub use lines::LineClient;
 pub use personas::{CANARY_A, CANARY_B, Persona};
 pub use raw::{exchange, raw_post};

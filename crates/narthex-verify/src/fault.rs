@@ -76,6 +76,9 @@ pub enum Fault {
         /// Where.
         size: u64,
     },
+    /// There is no checkpoint at all: a house has one from its founding on.
+    #[error("the ledger has no checkpoint at all")]
+    NeverSealed,
     /// A checkpoint is not signed with this house's key, or says something else than its row.
     #[error("the checkpoint at record {size} is not genuine: {why}")]
     SealForged {

@@ -104,8 +104,8 @@ impl FromStr for PublicKey {
         let key = key.map_err(|_| NoKey)?;
         let hash = Sha256::new().chain_update(name).chain_update(b"\n").chain_update(&bytes);
         let hash: Hash = hash.finalize().into();
-        let [a, b, c, d, ..] = hash;
-        let read = Self { name: name.to_owned(), mark: [a, b, c, d], key };
+        let mark_of_key = hash.first_chunk().copied().unwrap_or_default();
+        let read = Self { name: name.to_owned(), mark: mark_of_key, key };
         if key.is_weak() || hex(&read.mark) != mark { Err(NoKey) } else { Ok(read) }
     }
 }

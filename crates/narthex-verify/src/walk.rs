@@ -200,6 +200,9 @@ impl Walk {
             return Err(why("it is signed for another size"));
         }
         let size = said.size;
+        if size > self.seq && self.seq == self.base {
+            return Err(Fault::Empty);
+        }
         if size > self.seq {
             return Err(Fault::Cut { place: Place::Checkpoint, head: size, last: self.seq });
         }
@@ -256,6 +259,9 @@ impl Walk {
 
     /// Ends a walk along records that have no heads of their own.
     pub(crate) fn end(&self, rows: u64) -> Result<Report, Fault> {
+        if self.keys.seal.is_some() && self.last.is_none() {
+            return Err(Fault::NeverSealed);
+        }
         if let Some(lost) = self.anchors.iter().find(|anchor| anchor.size > self.seq) {
             return Err(Fault::RolledBack { size: lost.size, last: self.seq });
         }

@@ -2,6 +2,7 @@
 //! what was left open.
 
 mod gate;
+mod seal;
 
 use std::path::Path;
 use std::sync::Arc;
@@ -30,6 +31,7 @@ pub(crate) async fn writer(config: &SqliteConfig) -> Result<Writer, StoreError> 
     let mut conn = connect::to_write(config).connect().await.map_err(Fault::Sql)?;
     let (tail, file) = check_end(&mut conn, config).await?;
     let row_key = RowKey::of(&config.head_key);
+    let (checkpoints, older) = seal::checkpoints(&mut conn, config, tail).await?;
     let found = gate::Found::look(&mut conn, &row_key, tail, config.clock.now()).await?;
     let mut writer = Writer {
         conn,
@@ -38,6 +40,8 @@ pub(crate) async fn writer(config: &SqliteConfig) -> Result<Writer, StoreError> 
         row_key,
         memory: Arc::new(found.memory()),
         budgets: found.books(),
+        seal_key: config.seal_key.clone(),
+        checkpoints,
         clock: Arc::clone(&config.clock),
         tail,
         standing: Arc::new(Standing::new()),
@@ -49,6 +53,9 @@ pub(crate) async fn writer(config: &SqliteConfig) -> Result<Writer, StoreError> 
         // It may lag behind after a crash between commit and write.
         let head = writer.head_key.head(tail.seq, tail.hash);
         writer.head_file.write(&head).map_err(head_file)?;
+    }
+    if older {
+        append(&mut writer, vec![of_the_house("house.ledger_sealed")]).await?;
     }
     found.settle(&mut writer).await?;
     if file.is_none() && tail.seq > 1 {
@@ -90,6 +97,7 @@ async fn check_end(
     if (head.seq, head.hash) != (last.seq, last.hash) {
         return Err(broken("its stored head and its last record disagree"));
     }
+    // Records that were taken out never reach up to the last one.
     let before = match last.seq {
         0 => return Err(broken("it has a record without a number")),
         1 => GENESIS,

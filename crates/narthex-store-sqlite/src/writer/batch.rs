@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use narthex_store::{Committed, Effected, Guard, StoreError, UnitOfWork};
+use narthex_store::{Committed, Effect, Effected, Guard, StoreError, UnitOfWork};
 use sqlx::SqliteConnection;
 
 use super::books::{Books, Sealed};
@@ -68,6 +68,7 @@ impl Writer {
 
     /// Writes what a batch leaves behind, and ends the transaction.
     pub(super) async fn write(&mut self, mut books: Books) -> Result<(), Abort> {
+        self.checkpoint(&mut books).await?;
         books.write(&mut self.conn, &self.head_key).await?;
         execute(&mut self.conn, "COMMIT")
             .await
@@ -90,6 +91,7 @@ impl Writer {
         if changes {
             execute(&mut self.conn, "SAVEPOINT unit").await?;
         }
+        books.pruned |= matches!(unit.effect, Some(Effect::PruneLedger { .. }));
         let touches = unit.effect.as_ref().map(effects::touches).unwrap_or_default();
         let mut gate = Arc::clone(&books.gate);
         match self.attempt(books, &mut gate, unit).await {
@@ -130,7 +132,7 @@ impl Writer {
         let sealed = books.seal(unit.records, checked, self.clock.now())?;
         let effected = match unit.effect {
             None => Effected::Done,
-            Some(effect) => effects::apply(&mut bench, effect).await?,
+            Some(effect) => effects::apply(&mut bench, &self.seal_key, effect).await?,
         };
         if let Some(arming) = &unit.arms {
             arm(&mut bench, arming).await?;
@@ -139,8 +141,9 @@ impl Writer {
     }
 
     /// The transaction is on the disk: now, and not before, the rest may follow it.
-    fn committed(&mut self, books: Books) {
+    fn committed(&mut self, mut books: Books) {
         self.tail = books.tail;
+        self.checkpoints.committed(books.checkpoints.take());
         if books.gate_changed() {
             self.memory.replace_gate(Arc::clone(&books.gate));
         }

@@ -11,6 +11,7 @@ use sqlx::SqliteConnection;
 use sqlx::error::DatabaseError;
 
 use super::batch::Abort;
+use super::checkpoints::Grown;
 use super::{Tail, TokenUse};
 use crate::fault::Fault;
 use crate::gate::{Charge, Closing, Gate};
@@ -37,6 +38,12 @@ pub(super) struct Books {
     sums: HashMap<Holder, Usage>,
     /// The accounts, where they are written with this batch.
     pub(super) closing: Option<Closing>,
+    /// Whether records are taken out.
+    pub(super) pruned: bool,
+    /// Whether the ledger's end is signed whatever time it is.
+    pub(super) seal_now: bool,
+    /// The tree with this batch in it.
+    pub(super) checkpoints: Option<Grown>,
 }
 
 /// A record in its place, with what the books need to know of it.
@@ -66,6 +73,9 @@ impl Books {
             charges: Vec::new(),
             sums: HashMap::new(),
             closing: None,
+            pruned: false,
+            seal_now: false,
+            checkpoints: None,
         }
     }
 

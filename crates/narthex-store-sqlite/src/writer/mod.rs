@@ -6,6 +6,7 @@
 
 mod batch;
 mod books;
+mod checkpoints;
 mod effects;
 mod guards;
 mod house;
@@ -19,13 +20,14 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use narthex_core::Digest;
-use narthex_store::chain::HeadKey;
+use narthex_store::chain::{HeadKey, SealKey};
 use narthex_store::{Clock, Committed, HeadFile, RowKey, StoreError, UnitOfWork};
 use sqlx::SqliteConnection;
 use tokio::sync::{mpsc, oneshot, watch};
 
 use crate::gate::{BudgetBooks, GateMemory};
 use crate::lock::Lock;
+pub(crate) use checkpoints::Checkpoints;
 pub(crate) use house::Upkeep;
 use token_use::TokenUse;
 
@@ -121,6 +123,10 @@ pub(crate) struct Writer {
     pub(crate) memory: Arc<GateMemory>,
     /// The rows that accounts are kept in.
     pub(crate) budgets: BudgetBooks,
+    /// The key checkpoints are signed with.
+    pub(crate) seal_key: SealKey,
+    /// The tree over the ledger, and what of it is signed.
+    pub(crate) checkpoints: Checkpoints,
     /// Held for as long as there is a writer.
     pub(crate) lock: Lock,
 }
@@ -131,7 +137,18 @@ impl Writer {
     /// Runs until everyone who could ask is gone, or until told to close.
     pub(crate) async fn run(mut self, mut queue: mpsc::Receiver<Command>, most: usize) -> Self {
         let mut waiting = Vec::with_capacity(most);
-        while queue.recv_many(&mut waiting, most.max(1)).await > 0 {
+        loop {
+            let received = tokio::select! {
+                biased;
+                received = queue.recv_many(&mut waiting, most.max(1)) => received,
+                () = self.checkpoints.due() => {
+                    self.seal_tail().await;
+                    continue;
+                }
+            };
+            if received == 0 {
+                break;
+            }
             let mut units = Vec::with_capacity(waiting.len());
             let mut answers = Vec::with_capacity(waiting.len());
             for command in waiting.drain(..) {
@@ -150,6 +167,7 @@ impl Writer {
                 let _ = answer.send(result);
             }
         }
+        self.seal_tail().await;
         self.close_accounts().await;
         self
     }

@@ -4,7 +4,7 @@
 //! Every batch that changed anything passes here once, after all of its units and before its
 //! records are written: the numbers and the chain's new end are known ([`Books`]), nothing is
 //! committed. What is due by now is written; what is not costs nothing. Whatever else is kept only
-//! now and then over the ledger (checkpoints) has its place here.
+//! now and then over the ledger (checkpoints, see `checkpoints`) becomes durable with it too.
 
 use super::Writer;
 use super::batch::{Abort, execute};
@@ -19,7 +19,8 @@ impl Writer {
             books.begin(&mut self.conn).await?;
             write_seal(&mut self.conn, &self.row_key, &books.gate).await?;
         }
-        if self.budgets.is_due(books.tail.seq, self.clock.now()) {
+        // After a start the accounts are added up from here on: nothing before may be needed.
+        if books.pruned || self.budgets.is_due(books.tail.seq, self.clock.now()) {
             self.seal_accounts(books).await?;
         }
         Ok(())

@@ -5,12 +5,12 @@ use std::sync::Arc;
 use narthex_core::{
     Actor, CallId, Conversation, ConversationId, Phase, RecordDraft, Timestamp, Title, Transport,
 };
-use narthex_store::chain::HeadKey;
+use narthex_store::chain::{HeadKey, SealKey};
 use narthex_store::{Committed, Effect, HeadFile, ManualClock, StoreError, UnitOfWork, fresh_uuid};
 use sqlx::AssertSqlSafe;
 
 use super::Writer;
-use crate::{SqliteConfig, open, verify_offline};
+use crate::{SqliteConfig, open};
 
 #[tokio::test]
 async fn a_full_disk_fails_the_batch_and_may_pass() {
@@ -107,7 +107,9 @@ fn place() -> (tempfile::TempDir, SqliteConfig) {
     let dir = tempfile::tempdir().unwrap();
     let clock = Arc::new(ManualClock::at(Timestamp::from_millis(1_000)));
     let key = HeadKey::new([3; 32]);
-    let config = SqliteConfig::new(dir.path().join("db"), dir.path().join("head"), key, clock);
+    let seal = SealKey::from_seed(&[8; 32]);
+    let (database, head) = (dir.path().join("db"), dir.path().join("head"));
+    let config = SqliteConfig::new(database, head, key, seal, clock);
     (dir, config)
 }
 
@@ -121,10 +123,16 @@ fn file_seq(config: &SqliteConfig) -> u64 {
 }
 
 async fn verified(config: &SqliteConfig) -> u64 {
-    verify_offline(&config.database, &config.head_file, &config.head_key, |_| ())
-        .await
-        .unwrap()
-        .records
+    let ledger = narthex_verify::Ledger {
+        database: config.database.clone(),
+        head_file: Some(config.head_file.clone()),
+        keys: narthex_verify::Keys {
+            seal: config.seal_key.public().to_string().parse().ok(),
+            head: Some(narthex_verify::HeadKey::new([3; 32])),
+        },
+        anchors: Vec::new(),
+    };
+    ledger.verify(|_| ()).await.unwrap().records
 }
 
 fn is_unavailable(result: &Result<Committed, StoreError>) -> bool {

@@ -8,10 +8,11 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use narthex_core::Timestamp;
 use narthex_core::{Actor, CallId, Phase, RecordDraft, Transport};
-use narthex_store::chain::{HeadKey, Verified};
+use narthex_store::chain::{HeadKey, SealKey};
 use narthex_store::suite::Backend;
 use narthex_store::{Commits as _, ManualClock, Store, StoreError, UnitOfWork, fresh_uuid};
-use narthex_store_sqlite::{SqliteConfig, SqliteStore, VerifyFailure, verify_offline};
+use narthex_store_sqlite::{SqliteConfig, SqliteStore};
+use narthex_verify::{Failure, Keys, Ledger, Report};
 use tokio::sync::Mutex;
 
 pub(crate) struct SqliteBackend {
@@ -41,14 +42,30 @@ impl SqliteBackend {
         SqliteStore::open(self.config()).await
     }
 
-    pub(crate) async fn verify(&self) -> Result<Verified, VerifyFailure> {
-        let config = self.config();
-        verify_offline(&config.database, &config.head_file, &config.head_key, |_| ()).await
+    pub(crate) async fn verify(&self) -> Result<Report, Failure> {
+        ledger_in(&self.config()).verify(|_| ()).await
+    }
+}
+
+/// The ledger of a house of tests, as the verifier sees it.
+pub(crate) fn ledger_in(config: &SqliteConfig) -> Ledger {
+    Ledger {
+        database: config.database.clone(),
+        head_file: Some(config.head_file.clone()),
+        keys: Keys {
+            seal: config.seal_key.public().to_string().parse().ok(),
+            head: Some(narthex_verify::HeadKey::new([42; 32])),
+        },
+        anchors: Vec::new(),
     }
 }
 
 pub(crate) fn config_in(dir: &Path, clock: Arc<ManualClock>) -> SqliteConfig {
-    SqliteConfig::new(dir.join("house.db"), dir.join("house.head"), key(), clock)
+    SqliteConfig::new(dir.join("house.db"), dir.join("house.head"), key(), seal_key(), clock)
+}
+
+pub(crate) fn seal_key() -> SealKey {
+    SealKey::from_seed(&[43; 32])
 }
 
 pub(crate) const fn key() -> HeadKey {

@@ -7,9 +7,9 @@ use std::sync::Arc;
 
 use narthex_store::suite::Backend as _;
 use narthex_store::{HeadFile, LedgerReader as _};
-use narthex_store_sqlite::{SqliteStore, verify_offline};
+use narthex_store_sqlite::SqliteStore;
 
-use crate::backend::{SqliteBackend, append, config_in, key};
+use crate::backend::{SqliteBackend, append, config_in, key, ledger_in};
 
 /// What the disk would hold if the process ended now: the files, without closing any.
 fn snapshot(house: &SqliteBackend, to: &Path) {
@@ -28,7 +28,8 @@ async fn a_leftover_log_is_read_and_verified() {
     let config = config_in(after.path(), house.clock());
     assert!(std::fs::metadata(after.path().join("house.db-wal")).expect("a log").len() > 0);
 
-    let verify = || verify_offline(&config.database, &config.head_file, &config.head_key, |_| ());
+    let ledger = ledger_in(&config);
+    let verify = || ledger.verify(|_| ());
     assert_eq!(verify().await.expect("whole").records, 31);
     let again = SqliteStore::open(config.clone()).await.expect("opens");
     append(&again, 1).await;

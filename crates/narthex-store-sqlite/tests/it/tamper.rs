@@ -3,12 +3,11 @@
 #![allow(clippy::expect_used, clippy::panic, reason = "tests")]
 
 use narthex_core::Digest;
-use narthex_store::chain::{ChainError, HeadPlace};
 use narthex_store::{LedgerReader as _, StoreError};
-use narthex_store_sqlite::VerifyFailure;
+use narthex_verify::{Failure, Fault, Place};
 use sqlx::{AssertSqlSafe, ConnectOptions, Connection as _};
 
-use crate::backend::{SqliteBackend, append};
+use crate::backend::{SqliteBackend, append, ledger_in};
 
 /// A closed house with ten records.
 async fn ten() -> SqliteBackend {
@@ -26,9 +25,9 @@ async fn sql(house: &SqliteBackend, sql: &str) {
     conn.close().await.expect("closes");
 }
 
-async fn broken(house: &SqliteBackend) -> ChainError {
+async fn broken(house: &SqliteBackend) -> Fault {
     match house.verify().await {
-        Err(VerifyFailure::Chain(error)) => error,
+        Err(Failure::Broken(error)) => error,
         other => panic!("expected a broken chain, got {other:?}"),
     }
 }
@@ -48,15 +47,8 @@ async fn an_untouched_ledger_is_whole() {
     let house = ten().await;
     assert_eq!(house.verify().await.expect("whole").records, 10);
     let mut steps = Vec::new();
-    let config = house.config();
-    narthex_store_sqlite::verify_offline(
-        &config.database,
-        &config.head_file,
-        &config.head_key,
-        |checked| steps.push(checked),
-    )
-    .await
-    .expect("whole");
+    let ledger = ledger_in(&house.config());
+    ledger.verify(|checked| steps.push(checked)).await.expect("whole");
     assert_eq!(steps, [10]);
     house.store().await.expect("opens").close().await.expect("closes");
 }
@@ -65,8 +57,11 @@ async fn an_untouched_ledger_is_whole() {
 async fn a_cut_tail_is_missed() {
     let house = ten().await;
     sql(&house, "DELETE FROM ledger WHERE seq > 7").await;
-    let cut = ChainError::Cut { place: HeadPlace::Row, head: 10, last: 7 };
-    assert_eq!(broken(&house).await, cut);
+    let cut = |place| Fault::Cut { place, head: 10, last: 7 };
+    assert_eq!(broken(&house).await, cut(Place::Checkpoint));
+    refuses(&house).await;
+    sql(&house, "DELETE FROM ledger_checkpoints WHERE size > 7").await;
+    assert_eq!(broken(&house).await, cut(Place::Row));
     refuses(&house).await;
 }
 
@@ -83,12 +78,13 @@ async fn a_tail_cut_with_the_stored_head_set_back_is_missed() {
         &house,
         &format!(
             "DELETE FROM ledger WHERE seq > {0};
+         DELETE FROM ledger_checkpoints WHERE size > {0};
          UPDATE ledger_head SET seq = {0}, hash = x'{hash}', mac = x'{mac}'",
             early.seq
         ),
     )
     .await;
-    let cut = ChainError::Cut { place: HeadPlace::File, head: 15, last: 10 };
+    let cut = Fault::Cut { place: Place::File, head: 15, last: 10 };
     assert_eq!(broken(&house).await, cut);
     let why = refuses(&house).await;
     assert!(why.contains("its tail was cut"), "{why}");
@@ -103,7 +99,7 @@ async fn a_changed_record_is_seen() {
                   WHERE seq = 5",
     )
     .await;
-    assert_eq!(broken(&house).await, ChainError::Broken { seq: 5 });
+    assert_eq!(broken(&house).await, Fault::Broken { seq: 5 });
     sql(&house, "UPDATE ledger SET bytes = x'7b7d' WHERE seq = 10").await;
     refuses(&house).await;
 }
@@ -111,26 +107,26 @@ async fn a_changed_record_is_seen() {
 #[tokio::test]
 async fn missing_doubled_and_swapped_records_are_seen() {
     for (change, expected) in [
-        ("DELETE FROM ledger WHERE seq = 4", ChainError::Sequence { expected: 4, found: 5 }),
-        ("DELETE FROM ledger WHERE seq = 1", ChainError::Sequence { expected: 1, found: 2 }),
+        ("DELETE FROM ledger WHERE seq = 4", Fault::Sequence { expected: 4, found: 5 }),
+        ("DELETE FROM ledger WHERE seq = 1", Fault::Sequence { expected: 1, found: 2 }),
         (
             "INSERT INTO ledger SELECT 0, bytes, hash FROM ledger WHERE seq = 3",
-            ChainError::Sequence { expected: 1, found: 0 },
+            Fault::Sequence { expected: 1, found: 0 },
         ),
         (
             "INSERT INTO ledger SELECT -3, bytes, hash FROM ledger WHERE seq = 3",
-            ChainError::Sequence { expected: 1, found: 0 },
+            Fault::Sequence { expected: 1, found: -3 },
         ),
         (
             "UPDATE ledger SET seq = -1 WHERE seq = 4; UPDATE ledger SET seq = 4 WHERE seq = 5;
              UPDATE ledger SET seq = 5 WHERE seq = -1",
-            ChainError::Broken { seq: 4 },
+            Fault::Broken { seq: 4 },
         ),
-        ("UPDATE ledger SET hash = zeroblob(32) WHERE seq = 6", ChainError::Broken { seq: 6 }),
-        ("DELETE FROM ledger", ChainError::Empty),
+        ("UPDATE ledger SET hash = zeroblob(32) WHERE seq = 6", Fault::Broken { seq: 6 }),
+        ("DELETE FROM ledger", Fault::Empty),
         (
             "INSERT INTO ledger SELECT 11, bytes, hash FROM ledger WHERE seq = 10",
-            ChainError::Broken { seq: 11 },
+            Fault::Broken { seq: 11 },
         ),
     ] {
         let house = ten().await;
@@ -156,10 +152,10 @@ async fn an_emptied_ledger_does_not_found_a_new_house() {
 async fn a_forged_stored_head_is_seen() {
     let house = ten().await;
     sql(&house, "UPDATE ledger_head SET mac = zeroblob(32)").await;
-    assert_eq!(broken(&house).await, ChainError::HeadForged { place: HeadPlace::Row });
+    assert_eq!(broken(&house).await, Fault::HeadForged { place: Place::Row });
     refuses(&house).await;
     sql(&house, "DELETE FROM ledger_head").await;
-    assert_eq!(broken(&house).await, ChainError::HeadMissing { place: HeadPlace::Row });
+    assert_eq!(broken(&house).await, Fault::HeadMissing { place: Place::Row });
 }
 
 #[tokio::test]
@@ -168,10 +164,10 @@ async fn a_missing_or_forged_head_file_is_seen() {
     let file = house.config().head_file;
     let line = format!("narthex-head-v1 10 {0} {0}\n", Digest::of(b"forged"));
     std::fs::write(&file, format!("{line:512}")).expect("writes");
-    assert_eq!(broken(&house).await, ChainError::HeadMissing { place: HeadPlace::File });
+    assert_eq!(broken(&house).await, Fault::HeadMissing { place: Place::File });
     refuses(&house).await;
     std::fs::remove_file(&file).expect("removes");
-    assert_eq!(broken(&house).await, ChainError::HeadMissing { place: HeadPlace::File });
+    assert_eq!(broken(&house).await, Fault::HeadMissing { place: Place::File });
 }
 
 #[tokio::test]
@@ -204,7 +200,7 @@ async fn a_file_that_is_no_database_is_refused() {
     std::fs::write(house.config().database, "no database ".repeat(1_000)).expect("writes");
     let opened = house.store().await;
     assert!(matches!(opened, Err(StoreError::Damaged(_))), "{opened:?}");
-    assert!(matches!(house.verify().await, Err(VerifyFailure::Database(_))));
+    assert!(matches!(house.verify().await, Err(Failure::Database(_))));
     let nothing = SqliteBackend::new();
-    assert!(matches!(nothing.verify().await, Err(VerifyFailure::Database(_))));
+    assert!(matches!(nothing.verify().await, Err(Failure::Database(_))));
 }

@@ -125,6 +125,16 @@ impl Sealer {
         Some(Seal { size, note, frontier: self.tree.frontier() })
     }
 
+    /// The checkpoint that the next one makes superfluous: one in the middle of a stretch.
+    pub const fn passing(&self) -> Option<u64> {
+        if self.sealed.is_multiple_of(EVERY) { None } else { Some(self.sealed) }
+    }
+
+    /// Whether nothing was ever sealed.
+    pub const fn is_new(&self) -> bool {
+        self.sealed == 0
+    }
+
     /// Whether there are records that no checkpoint covers.
     pub const fn is_behind(&self) -> bool {
         self.tree.size() > self.sealed

@@ -48,9 +48,9 @@ impl SealKey {
     pub fn from_seed(seed: &[u8; 32]) -> Self {
         let secret = SigningKey::from_bytes(seed);
         let key = secret.verifying_key();
-        let mark = Sha256::digest(key.as_bytes());
-        let mark: String = mark.iter().take(8).map(|byte| format!("{byte:02x}")).collect();
-        Self { secret, public: PublicKey { name: format!("narthex/{mark}"), key } }
+        let mark: [u8; 32] = Sha256::digest(key.as_bytes()).into();
+        let mark = mark.first_chunk().map_or(0, |first| u64::from_be_bytes(*first));
+        Self { secret, public: PublicKey { name: format!("narthex/{mark:016x}"), key } }
     }
 
     /// The public half.
@@ -106,8 +106,7 @@ impl PublicKey {
     fn hash(&self) -> [u8; 4] {
         let hasher = Sha256::new().chain_update(&self.name).chain_update([b'\n', ED25519]);
         let hash: [u8; 32] = hasher.chain_update(self.key.as_bytes()).finalize().into();
-        let [a, b, c, d, ..] = hash;
-        [a, b, c, d]
+        hash.first_chunk().copied().unwrap_or_default()
     }
 }
 

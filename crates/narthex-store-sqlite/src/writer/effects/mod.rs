@@ -11,12 +11,14 @@ pub(super) mod latches;
 mod page_rows;
 mod pages;
 pub(super) mod proposals;
+mod prune;
 mod settings;
 mod spaces;
 mod switches;
 mod tokens;
 
 use narthex_core::SpaceId;
+use narthex_store::chain::SealKey;
 use narthex_store::{Effect, Effected, Refused};
 use sqlx::SqliteConnection;
 
@@ -24,7 +26,11 @@ use crate::fault::Fault;
 use crate::gate::Bench;
 
 /// Carries out one effect.
-pub(super) async fn apply(bench: &mut Bench<'_>, effect: Effect) -> Result<Effected, Fault> {
+pub(super) async fn apply(
+    bench: &mut Bench<'_>,
+    seal_key: &SealKey,
+    effect: Effect,
+) -> Result<Effected, Fault> {
     let conn = &mut *bench.conn;
     match effect {
         Effect::AddSpace(space) => spaces::add(conn, &space).await,
@@ -61,6 +67,7 @@ pub(super) async fn apply(bench: &mut Bench<'_>, effect: Effect) -> Result<Effec
             approvals::decide(bench, id, digest, (approve, note), at).await
         }
         Effect::WrongNonce { id, most } => approvals::wrong_nonce(bench, id, most).await,
+        Effect::PruneLedger { to } => prune::prune(conn, seal_key, to).await,
         Effect::AddToken { id, agent, label, keyed_hash, created, expires } => {
             let token = tokens::New { id, agent, label, keyed_hash, created, expires };
             tokens::add(conn, &token).await
@@ -114,7 +121,8 @@ pub(super) const fn touches(effect: &Effect) -> Touches {
         | Effect::ClearLatch { .. }
         | Effect::RequestApproval { .. }
         | Effect::DecideApproval { .. }
-        | Effect::WrongNonce { .. } => Touches { identity: false, content: false },
+        | Effect::WrongNonce { .. }
+        | Effect::PruneLedger { .. } => Touches { identity: false, content: false },
     }
 }
 

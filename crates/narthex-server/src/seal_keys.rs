@@ -1,0 +1,86 @@
+//! The key the ledger is signed with, and the public half that anyone may have.
+
+use std::fs;
+use std::io;
+use std::path::PathBuf;
+
+use narthex_store::chain::SealKey;
+
+use crate::data_dir::{create_key, io_error, read_key, write_whole};
+use crate::{DataDir, DataDirError};
+
+impl DataDir {
+    /// The key checkpoints are signed with.
+    pub fn seal_key(&self) -> PathBuf {
+        self.root().join("keys/ledger.sign.key")
+    }
+
+    /// Its public half, for anyone to read.
+    pub fn public_key(&self) -> PathBuf {
+        self.root().join("ledger.pub")
+    }
+
+    /// What a verifier needs to check the heads with; none where the key is not.
+    pub fn head_key_bytes(&self) -> Result<Option<[u8; 32]>, DataDirError> {
+        let path = self.ledger_key();
+        if path.exists() { read_key(&path).map(Some) } else { Ok(None) }
+    }
+
+    /// Makes the key, or reads it. A house that has a public key and not its other half gets no
+    /// new one: nobody could tell the two apart from a forger's.
+    pub(crate) fn sealing_key(&self) -> Result<SealKey, DataDirError> {
+        let (secret, public) = (self.seal_key(), self.public_key());
+        if !secret.exists() && public.exists() {
+            return Err(DataDirError::BadKey(secret.display().to_string()));
+        }
+        create_key(&secret)?;
+        let key = SealKey::from_seed(&read_key(&secret)?);
+        let text = format!("{}\n", key.public());
+        match fs::read_to_string(&public) {
+            Ok(found) if found == text => Ok(key),
+            Ok(_) => Err(DataDirError::BadKey(public.display().to_string())),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                write_whole(&public, text.as_bytes(), 0o644)
+                    .map_err(|error| io_error(&public, error))?;
+                Ok(key)
+            }
+            Err(error) => Err(io_error(&public, error)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::PermissionsExt as _;
+
+    use crate::{DataDir, DataDirError};
+
+    #[test]
+    fn the_public_half_is_for_everyone_and_the_other_for_its_owner() {
+        let folder = tempfile::tempdir().expect("folder");
+        let dir = DataDir::at(folder.path());
+        dir.create().expect("created");
+        let mode = |path| std::fs::metadata(path).expect("there").permissions().mode() & 0o777;
+        assert_eq!(mode(dir.seal_key()), 0o600);
+        assert_eq!(mode(dir.public_key()), 0o644);
+        let key = dir.keys().expect("keys").seal;
+        let public = std::fs::read_to_string(dir.public_key()).expect("reads");
+        assert_eq!(public, format!("{}\n", key.public()));
+    }
+
+    #[test]
+    fn an_older_house_gets_its_key_and_a_robbed_one_none() {
+        let folder = tempfile::tempdir().expect("folder");
+        let dir = DataDir::at(folder.path());
+        dir.create().expect("created");
+        std::fs::write(dir.database(), b"x").expect("database");
+        std::fs::remove_file(dir.seal_key()).expect("removed");
+        assert!(matches!(dir.keys(), Err(DataDirError::BadKey(_))), "its public half is there");
+        assert!(!dir.seal_key().exists());
+        std::fs::remove_file(dir.public_key()).expect("removed");
+        dir.create().expect("again");
+        assert!(!dir.seal_key().exists(), "not before the house is opened");
+        dir.keys().expect("made");
+        assert!(dir.seal_key().exists() && dir.public_key().exists());
+    }
+}
