@@ -3,6 +3,7 @@
 mod backend;
 mod crash;
 mod files;
+mod gate;
 mod tamper;
 
 mod suite {

@@ -130,7 +130,8 @@ pub async fn exactly_so_many_go_ahead_under_load(backend: &dyn Backend) {
     let attempt = |n: usize| {
         let store = Arc::clone(&house.store);
         // Some observe, some act, some without any effect of their own.
-        let effect = (n % 5 == 0)
+        let effect = n
+            .is_multiple_of(5)
             .then(|| Effect::WritePage(new_page(house.a, draft(&format!("p{n}"), "Page", ""))));
         let guards = vec![within(&house.agent, calls(37), now)];
         let unit = UnitOfWork { effect, ..guarded(&house.agent, guards) };
