@@ -81,7 +81,7 @@ pub(crate) enum News {
 }
 
 /// Where the ledger is followed to. Everything in it may block.
-pub(crate) trait Sink: std::fmt::Debug + Send {
+pub(crate) trait Sink: std::fmt::Debug + Send + Sync {
     /// Whether it takes checkpoints rather than records.
     fn takes_seals(&self) -> bool {
         false

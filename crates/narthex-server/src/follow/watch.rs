@@ -28,12 +28,8 @@ impl Watched {
     }
 
     pub(super) fn add(&mut self, what: &'static str) -> Watch {
-        let status = FollowerStatus {
-            what: what.to_owned(),
-            behind: 0,
-            failing_since: None,
-            error: None,
-        };
+        let status =
+            FollowerStatus { what: what.to_owned(), behind: 0, failing_since: None, error: None };
         let shared = Arc::new(Mutex::new(status));
         self.0.push(Arc::clone(&shared));
         Watch { what, shared }

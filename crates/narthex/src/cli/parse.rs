@@ -1,5 +1,7 @@
 //! Readers for what people type.
 
+use narthex_core::Tier;
+
 /// Reads a span of time (`45s`, `90m`, `12h`, `30d`, `2w`) as seconds.
 pub(super) fn seconds(text: &str) -> Result<u64, String> {
     let bad = || "write a number and a unit: 45s, 90m, 12h, 30d or 2w".to_owned();
@@ -22,12 +24,67 @@ pub(super) fn seconds(text: &str) -> Result<u64, String> {
     }
 }
 
+/// Where old records end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Before {
+    /// At this record.
+    Record(u64),
+    /// At this moment, in milliseconds since the Unix epoch.
+    Moment(i64),
+    /// So many seconds ago.
+    Ago(u64),
+}
+
+/// Reads a record's number, a day, or a span of time.
+pub(super) fn before(text: &str) -> Result<Before, String> {
+    if let Ok(day) = chrono::NaiveDate::parse_from_str(text, "%Y-%m-%d") {
+        let midnight = day.and_time(chrono::NaiveTime::MIN).and_utc();
+        return Ok(Before::Moment(midnight.timestamp_millis()));
+    }
+    if !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit()) {
+        return text.parse().map(Before::Record).map_err(|error| error.to_string());
+    }
+    seconds(text).map(Before::Ago).map_err(|_| {
+        "write a record's number, a day like 2026-01-31, or a time like 90d".to_owned()
+    })
+}
+
+/// A ceiling of a space, or none of its own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SpaceCeiling(pub Option<Tier>);
+
+/// Reads a tier, or `none`.
+pub(super) fn ceiling(text: &str) -> Result<SpaceCeiling, String> {
+    match text {
+        "none" => Ok(SpaceCeiling(None)),
+        text => text
+            .parse()
+            .map(|tier| SpaceCeiling(Some(tier)))
+            .map_err(|_| "a ceiling is T0, T1, T2, T3, or none".to_owned()),
+    }
+}
+
 /// Ten years: longer than that is meant to be no end at all.
 const LONGEST: u64 = 3_650 * 86_400;
 
 #[cfg(test)]
 mod tests {
-    use super::seconds;
+    use super::{Before, before, seconds};
+
+    #[test]
+    fn old_is_a_number_a_day_or_a_span_of_time() {
+        for (text, expected) in [
+            ("512", Some(Before::Record(512))),
+            ("1970-01-02", Some(Before::Moment(86_400_000))),
+            ("90d", Some(Before::Ago(7_776_000))),
+            ("", None),
+            ("-1", None),
+            ("2026-02-30", None),
+            ("yesterday", None),
+        ] {
+            assert_eq!(before(text).ok(), expected, "{text:?}");
+        }
+    }
 
     #[test]
     fn spans_of_time_have_a_unit_and_a_bound() {

@@ -7,6 +7,8 @@ use narthex_core::Mode;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::gate_keys::{Approvals, BudgetKeys, Egress, Sessions, TaintKeys};
+
 /// All settings.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
@@ -21,8 +23,22 @@ pub struct Config {
     pub listen: Listen,
     /// Bounds on what one agent, one request and all of them together may take.
     pub limits: Limits,
+    /// Calls that wait for your go-ahead (`narthex approvals`).
+    pub approvals: Approvals,
+    /// What each agent may use up in a rolling window, unless you gave it a budget of its own
+    /// (`narthex agent set`). Refused calls cost nothing.
+    pub budget: BudgetKeys,
+    /// What agents have taken in: your own data, and text you did not write (`narthex taint`).
+    pub taint: TaintKeys,
+    /// Sessions of clients that speak an older protocol.
+    pub sessions: Sessions,
+    /// What Narthex itself may fetch. Agents' calls are not meant here.
+    pub egress: Egress,
     /// The embedded database.
     pub store: Store,
+    /// What the ledger keeps, and who follows it: a second copy of what proves it, or of all of
+    /// it, elsewhere.
+    pub ledger: Ledger,
     /// Your own policies, beside the standard one.
     pub policy: Policy,
     /// What is said on standard error.
@@ -141,6 +157,34 @@ impl Default for Store {
     fn default() -> Self {
         Self { readers: 4 }
     }
+}
+
+/// Who follows the ledger.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Ledger {
+    /// Whether it keeps a keyed hash of each argument of a call, beside the one of all together, so
+    /// that equal values can be found again. The values themselves are never kept.
+    pub keep_values: bool,
+    /// A file that a running server keeps current with the newest signed checkpoint. On another
+    /// volume it shows whether the ledger was rolled back: `narthex ledger verify --anchor`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "String")]
+    pub anchor: Option<PathBuf>,
+    /// Where every record goes besides. Never waited for; `narthex status` says how far it is.
+    pub sink: LedgerSink,
+}
+
+/// Where every record goes besides.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct LedgerSink {
+    /// A file that every record is appended to, one line each, exactly as it is in the ledger.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "String")]
+    pub file: Option<PathBuf>,
+    /// Sends every record to the system log (`/dev/log`, RFC 5424, facility 13).
+    pub syslog: bool,
 }
 
 /// Your own policies.

@@ -7,6 +7,7 @@
 mod check;
 pub mod env;
 mod excerpt;
+mod gate_keys;
 mod keys;
 pub mod policies;
 mod read;
@@ -14,22 +15,41 @@ pub mod reference;
 
 use std::time::Duration;
 
-use narthex_gate::GateConfig;
+use narthex_gate::{GateConfig, SessionConfig};
 use narthex_workspace::WorkspaceConfig;
 
 pub use self::excerpt::excerpt;
-pub use self::keys::{Config, Limits, Listen, Log, LogFormat, LogLevel, Policy, Store};
+pub use self::gate_keys::{Approvals, BudgetKeys, Egress, Sessions, TaintKeys};
+pub use self::keys::{
+    Config, Ledger, LedgerSink, Limits, Listen, Log, LogFormat, LogLevel, Policy, Store,
+};
 
 impl Config {
     /// What the gate is told.
     pub fn gate(&self) -> GateConfig {
         GateConfig {
             mode: self.mode,
+            budget: self.budget.budget(),
+            taint_window: self.taint.window_seconds.map(Duration::from_secs),
+            approval_wait: Duration::from_secs(self.approvals.wait_seconds),
+            approval_valid: Duration::from_secs(self.approvals.valid_seconds),
+            approvals_waiting: self.approvals.waiting,
+            wrong_nonces: self.approvals.wrong_nonces,
+            sessions: self.sessions.enabled.then(|| self.session()),
+            keep_values: self.ledger.keep_values,
             requests_per_minute: self.limits.requests_per_minute,
             failures_per_minute: self.limits.failures_per_minute,
             call_deadline: Duration::from_secs(self.limits.call_seconds),
             calls_in_flight: self.limits.calls_in_flight,
             ..GateConfig::default()
+        }
+    }
+
+    fn session(&self) -> SessionConfig {
+        SessionConfig {
+            idle: Duration::from_secs(self.sessions.idle_seconds),
+            absolute: Duration::from_secs(self.sessions.absolute_seconds),
+            per_agent: self.sessions.per_agent,
         }
     }
 

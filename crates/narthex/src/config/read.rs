@@ -45,6 +45,10 @@ impl Config {
 
     /// What no key alone can say. INVARIANT: leaving loopback takes three separate decisions.
     fn fits_together(&self) -> Result<(), (String, &'static str)> {
+        if self.sessions.idle_seconds > self.sessions.absolute_seconds {
+            let message = "sessions.idle_seconds is longer than sessions.absolute_seconds";
+            return Err((message.to_owned(), "a session ends at the earlier of the two"));
+        }
         let listen = &self.listen;
         let tls = listen.tls_certificate.is_some();
         if tls != listen.tls_key.is_some() {

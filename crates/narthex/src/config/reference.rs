@@ -11,13 +11,12 @@ use super::check::schema;
 pub fn markdown() -> String {
     let schema = schema();
     let mut out = String::from(HEAD);
-    let keys: Vec<_> = properties(&schema).collect();
-    for (name, key) in keys.iter().filter(|(_, key)| key.get("properties").is_none()) {
+    for (name, key) in plain(&schema) {
         entry(&mut out, name, key);
     }
-    for (name, section) in keys.iter().filter(|(_, key)| key.get("properties").is_some()) {
+    for (name, section) in sections("", &schema) {
         let _ = write!(out, "## `[{name}]`\n\n{}\n\n", words(section));
-        for (key_name, key) in properties(section) {
+        for (key_name, key) in plain(section) {
             entry(&mut out, &format!("{name}.{key_name}"), key);
         }
     }
@@ -30,13 +29,12 @@ pub fn markdown() -> String {
 pub fn example() -> String {
     let schema = schema();
     let mut out = String::from(EXAMPLE_HEAD);
-    let keys: Vec<_> = properties(&schema).collect();
-    for (name, key) in keys.iter().filter(|(_, key)| key.get("properties").is_none()) {
+    for (name, key) in plain(&schema) {
         example_key(&mut out, name, key);
     }
-    for (name, section) in keys.iter().filter(|(_, key)| key.get("properties").is_some()) {
+    for (name, section) in sections("", &schema) {
         let _ = write!(out, "\n{}[{name}]\n", comment(&words(section)));
-        for (key_name, key) in properties(section) {
+        for (key_name, key) in plain(section) {
             example_key(&mut out, key_name, key);
         }
     }
@@ -69,6 +67,22 @@ fn properties(schema: &Value) -> impl Iterator<Item = (&String, &Value)> {
     schema.get("properties").and_then(Value::as_object).into_iter().flatten()
 }
 
+/// Keys that hold a value.
+fn plain(schema: &Value) -> impl Iterator<Item = (&String, &Value)> {
+    properties(schema).filter(|(_, key)| key.get("properties").is_none())
+}
+
+/// Keys that hold others, each followed by those in it.
+fn sections<'a>(prefix: &str, schema: &'a Value) -> Vec<(String, &'a Value)> {
+    let mut found = Vec::new();
+    for (name, section) in properties(schema).filter(|(_, key)| key.get("properties").is_some()) {
+        let name = format!("{prefix}{name}");
+        found.push((name.clone(), section));
+        found.extend(sections(&format!("{name}."), section));
+    }
+    found
+}
+
 /// The doc comment, its lines joined.
 fn words(key: &Value) -> String {
     let text = key.get("description").and_then(Value::as_str).unwrap_or_default();
@@ -78,6 +92,7 @@ fn words(key: &Value) -> String {
 fn kind(key: &Value) -> &'static str {
     match key.get("type").and_then(Value::as_str) {
         Some("integer") => "whole number",
+        Some("number") => "number",
         Some("boolean") => "true or false",
         Some("array") => "list of texts",
         _ => "text",

@@ -1,13 +1,9 @@
 //! `narthex ledger export`: records exactly as they are stored.
 
-use std::fs::OpenOptions;
-use std::io::{BufWriter, ErrorKind, Write};
-use std::os::unix::fs::OpenOptionsExt as _;
-use std::path::Path;
-
 use narthex_server::owner::{Reply, Request, StoredLine};
 use serde_json::json;
 
+use super::new_file::NewFile;
 use crate::ask::Asking;
 use crate::cli::LedgerExportArgs;
 use crate::commands::unexpected;
@@ -17,7 +13,7 @@ pub(super) async fn run(context: &Context, args: &LedgerExportArgs) -> Result<Ex
     let mut asking = Asking::open(context).await?;
     let written = match &args.to {
         None => copy(&mut asking, args.from, &mut Standard).await,
-        Some(file) => copy(&mut asking, args.from, &mut Filed::create(file)?).await,
+        Some(file) => copy(&mut asking, args.from, &mut NewFile::create(file)?).await,
     };
     asking.close().await?;
     let records = written?;
@@ -65,37 +61,15 @@ impl Sink for Standard {
     }
 }
 
-struct Filed<'a> {
-    path: &'a Path,
-    file: BufWriter<std::fs::File>,
-}
-
-impl<'a> Filed<'a> {
-    /// A new file that only its owner can read; never over one that is there.
-    fn create(path: &'a Path) -> Result<Self, Failure> {
-        let made = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path);
-        match made {
-            Ok(file) => Ok(Self { path, file: BufWriter::new(file) }),
-            Err(error) if error.kind() == ErrorKind::AlreadyExists => {
-                let message = format!("{} exists already", path.display());
-                Err(Failure::new(Exit::Conflict, message).hint("name a file that does not exist"))
-            }
-            Err(error) => Err(Failure::file(path, &error)),
-        }
-    }
-}
-
-impl Sink for Filed<'_> {
+impl Sink for NewFile<'_> {
     fn put(&mut self, line: &StoredLine) -> Result<(), Failure> {
-        serde_json::to_writer(&mut self.file, line)
-            .map_err(std::io::Error::from)
-            .and_then(|()| self.file.write_all(b"\n"))
-            .map_err(|error| Failure::file(self.path, &error))
+        let text = serde_json::to_vec(line)
+            .map_err(|error| Failure::new(Exit::Failed, error.to_string()))?;
+        self.line(&text)
     }
 
     fn finish(&mut self) -> Result<(), Failure> {
-        let synced = self.file.flush().and_then(|()| self.file.get_ref().sync_all());
-        synced.map_err(|error| Failure::file(self.path, &error))
+        Self::finish(self)
     }
 }
 

@@ -1,6 +1,11 @@
 //! `narthex ledger`.
 
+mod check_proof;
 mod export;
+mod key;
+mod new_file;
+mod prove;
+mod prune;
 mod tail;
 pub(super) mod verify;
 
@@ -11,7 +16,12 @@ use crate::{Context, Exit, Failure};
 pub async fn run(context: &Context, command: &LedgerCommand) -> Result<Exit, Failure> {
     match command {
         LedgerCommand::Tail(args) => tail::run(context, args).await,
-        LedgerCommand::Verify => verify::run(context).await,
+        LedgerCommand::Verify(args) => verify::run(context, args).await,
         LedgerCommand::Export(args) => export::run(context, args).await,
+        LedgerCommand::Prove(args) => prove::run(context, args).await,
+        LedgerCommand::CheckProof(args) => check_proof::run(context, args),
+        LedgerCommand::Prune(args) => prune::run(context, args).await,
+        LedgerCommand::Key => key::run(context),
+        LedgerCommand::Checkpoint => key::checkpoint(context).await,
     }
 }

@@ -1,24 +1,30 @@
-//! `narthex ledger verify`: offline, never through the server that wrote the ledger.
+//! `narthex ledger verify`: offline, by code that has nothing in common with what writes.
 
 use std::io::IsTerminal as _;
+use std::path::Path;
 
 use indicatif::{ProgressBar, ProgressDrawTarget};
 use narthex_server::DataDir;
-use narthex_store::chain::Verified;
-use narthex_store_sqlite::{VerifyFailure, verify_offline};
-use serde_json::json;
+use narthex_verify::{Anchor, HeadKey, Keys, Ledger, PublicKey, Report, verify_segment};
+use serde_json::{Value, json};
 
+use crate::cli::LedgerVerifyArgs;
+use crate::output::table;
 use crate::{Context, Exit, Failure, output};
 
-pub(super) async fn run(context: &Context) -> Result<Exit, Failure> {
-    let progress = ProgressBar::with_draw_target(None, target());
-    let verified = verify(context, |records| progress.set_position(records)).await;
+pub(super) async fn run(context: &Context, args: &LedgerVerifyArgs) -> Result<Exit, Failure> {
+    let progress = bar();
+    let told = |records| progress.set_position(records);
+    let verified = match &args.segment {
+        Some(segment) => verify_one(context, args, segment, told),
+        None => verify(context, args, told).await,
+    };
     progress.finish_and_clear();
-    let Verified { records, head } = verified?;
+    let report = verified?;
     if context.is_json() {
-        output::json(&json!({"ok": true, "records": records, "head": head}))?;
+        output::json(&as_json(&report)?)?;
     } else {
-        output::text(format!("ok: {records} records, whole and in order\nhead: {head}"))?;
+        output::text(as_text(&report))?;
     }
     Ok(Exit::Done)
 }
@@ -26,30 +32,135 @@ pub(super) async fn run(context: &Context) -> Result<Exit, Failure> {
 /// Walks the ledger of the house, whether a server runs or not.
 pub(crate) async fn verify(
     context: &Context,
+    args: &LedgerVerifyArgs,
     progress: impl FnMut(u64),
-) -> Result<Verified, Failure> {
+) -> Result<Report, Failure> {
+    let ledger = ledger(context, args)?;
+    ledger.verify(progress).await.map_err(|failure| broken(&failure))
+}
+
+/// The ledger in its files, with the keys that are there and what it is to be held against.
+pub(crate) fn ledger(context: &Context, args: &LedgerVerifyArgs) -> Result<Ledger, Failure> {
     let dir = DataDir::at(&context.data_dir);
-    let key = dir.keys()?.ledger;
-    if !dir.database().exists() {
-        return Err(broken(format!("{} is missing", dir.database().display())));
+    let head = dir.head_key_bytes()?.map(HeadKey::new);
+    let seal = public_key(context, args.public_key.as_deref())?;
+    if head.is_none() && seal.is_none() {
+        return Err(crate::house::no_house(&dir));
     }
-    let walked = verify_offline(&dir.database(), &dir.head_file(), &key, progress).await;
-    walked.map_err(|failure| match failure {
-        VerifyFailure::Chain(fault) => broken(fault.to_string()),
-        VerifyFailure::Database(said) => broken(format!("the database cannot be read: {said}")),
-        VerifyFailure::HeadFile(error) => Failure::file(&dir.head_file(), &error),
+    if !dir.database().exists() {
+        let missing = format!("{} is missing", dir.database().display());
+        return Err(Failure::new(Exit::LedgerBroken, missing).hint(WAY_OUT));
+    }
+    Ok(Ledger {
+        anchors: anchors(args, seal.as_ref())?,
+        database: dir.database(),
+        head_file: Some(dir.head_file()),
+        keys: Keys { seal, head },
     })
 }
 
-fn broken(said: String) -> Failure {
-    Failure::new(Exit::LedgerBroken, said)
-        .hint("stop the server, keep a copy of the data directory, and compare it with a backup")
+/// The key that was named, or the house's own.
+pub(super) fn public_key(
+    context: &Context,
+    named: Option<&str>,
+) -> Result<Option<PublicKey>, Failure> {
+    let path = DataDir::at(&context.data_dir).public_key();
+    let text = match named {
+        Some(text) if text.parse::<PublicKey>().is_ok() => text.to_owned(),
+        Some(file) => read(Path::new(file))?,
+        None if path.exists() => read(&path)?,
+        None => return Ok(None),
+    };
+    let key = text.parse().map_err(|error| Failure::new(Exit::Usage, format!("{error}")));
+    key.map(Some)
 }
 
-fn target() -> ProgressDrawTarget {
-    if std::io::stderr().is_terminal() {
+fn anchors(args: &LedgerVerifyArgs, key: Option<&PublicKey>) -> Result<Vec<Anchor>, Failure> {
+    let mut anchors = Vec::new();
+    if let Some(text) = &args.expect_head {
+        let anchor = Anchor::expected(text).ok_or_else(|| {
+            Failure::new(Exit::Usage, "--expect-head is <size>:<root in hexadecimal digits>")
+                .hint("narthex ledger verify prints both")
+        })?;
+        anchors.push(anchor);
+    }
+    if let Some(file) = &args.anchor {
+        let key = key.ok_or_else(no_key)?;
+        anchors.push(Anchor::read(file, key).map_err(|failure| broken(&failure))?);
+    }
+    Ok(anchors)
+}
+
+fn verify_one(
+    context: &Context,
+    args: &LedgerVerifyArgs,
+    segment: &Path,
+    progress: impl FnMut(u64),
+) -> Result<Report, Failure> {
+    let key = public_key(context, args.public_key.as_deref())?.ok_or_else(no_key)?;
+    let anchors = anchors(args, Some(&key))?;
+    verify_segment(segment, &key, anchors, progress).map_err(|failure| broken(&failure))
+}
+
+fn as_json(report: &Report) -> Result<Value, Failure> {
+    let mut value = serde_json::to_value(report)
+        .map_err(|error| Failure::new(Exit::Failed, error.to_string()))?;
+    if let Some(fields) = value.as_object_mut() {
+        fields.insert("ok".to_owned(), json!(true));
+    }
+    Ok(value)
+}
+
+fn as_text(report: &Report) -> String {
+    let signed = report.signed_by.as_ref().map_or_else(
+        || "not signed: this house has no key for it yet".to_owned(),
+        |name| format!("{} by {name}, up to record {}", report.checkpoints, report.sealed),
+    );
+    let heads = if report.heads_authenticated {
+        "genuine"
+    } else {
+        "agree (the key that would prove them genuine is not here)"
+    };
+    let anchors = match report.anchors {
+        0 => "none: an older copy of everything would look the same".to_owned(),
+        count => format!("{count} met"),
+    };
+    let mut facts = vec![
+        ("head", report.head.clone()),
+        ("root", format!("{}:{}", report.records, report.root)),
+        ("checkpoints", signed),
+        ("heads", heads.to_owned()),
+        ("anchors", anchors),
+    ];
+    if report.base > 0 {
+        facts.push(("taken out", format!("records 1 to {}, by the owner", report.base)));
+    }
+    let count = report.records - report.base;
+    format!("ok: {count} records, whole and in order\n{}", table::facts(facts))
+}
+
+/// What verifying found, and the way out.
+pub(crate) fn broken(failure: &narthex_verify::Failure) -> Failure {
+    Failure::new(Exit::LedgerBroken, failure.to_string()).hint(WAY_OUT)
+}
+
+pub(super) fn no_key() -> Failure {
+    Failure::new(Exit::Usage, "there is no public key to check with")
+        .hint("name one with --public-key; narthex ledger key prints it")
+}
+
+pub(super) fn read(path: &Path) -> Result<String, Failure> {
+    std::fs::read_to_string(path).map_err(|error| Failure::file(path, &error))
+}
+
+pub(super) fn bar() -> ProgressBar {
+    let target = if std::io::stderr().is_terminal() {
         ProgressDrawTarget::stderr()
     } else {
         ProgressDrawTarget::hidden()
-    }
+    };
+    ProgressBar::with_draw_target(None, target)
 }
+
+const WAY_OUT: &str =
+    "stop the server, keep a copy of the data directory, and compare it with a backup";

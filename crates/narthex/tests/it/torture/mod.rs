@@ -14,7 +14,7 @@ use anyhow::{Context, ensure};
 use narthex_core::ProposalStatus;
 use narthex_server::owner::{Reply, Request};
 use narthex_server::{DataDir, OwnerClient};
-use narthex_store_sqlite::verify_offline;
+use narthex_test::ledger_of;
 use serde_json::Value;
 
 use self::load::{Acknowledged, Load};
@@ -55,8 +55,7 @@ async fn nothing_acknowledged_is_lost_however_often_it_is_killed() -> anyhow::Re
         server.child.kill()?;
         server.child.wait()?;
         running.await;
-        let key = dir.keys()?.ledger;
-        let proof = verify_offline(&dir.database(), &dir.head_file(), &key, |_| {}).await;
+        let proof = ledger_of(&dir)?.verify(|_| {}).await;
         proof.with_context(|| format!("the ledger after kill {round}"))?;
     }
     let acknowledged = std::mem::take(&mut *acknowledged.lock().expect("not poisoned"));
