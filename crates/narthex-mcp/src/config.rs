@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use crate::ConsoleUrl;
+
 /// The edge's bounds.
 #[derive(Debug, Clone)]
 pub struct EdgeConfig {
@@ -30,6 +32,8 @@ pub struct EdgeConfig {
     pub list_ttl: Duration,
     /// Calls under way at once on stdio; over it, reading waits.
     pub stdio_calls: usize,
+    /// Where the owner decides on what waits; none until there is a console.
+    pub console: Option<ConsoleUrl>,
 }
 
 impl Default for EdgeConfig {
@@ -47,6 +51,7 @@ impl Default for EdgeConfig {
             keep_alive_every: Duration::from_secs(5),
             list_ttl: Duration::from_mins(1),
             stdio_calls: 16,
+            console: None,
         }
     }
 }

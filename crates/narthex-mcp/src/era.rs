@@ -51,6 +51,11 @@ impl Era {
         Ok(era)
     }
 
+    /// Of a request without a message.
+    pub(crate) fn of_headers(headers: &HeaderMap) -> Result<Self, Fault> {
+        only(headers, &VERSION_HEADER)?.map_or(Ok(Self::Legacy), Self::named)
+    }
+
     /// Of a message that came on a line.
     pub(crate) fn of_line(message: &Message) -> Result<Self, Fault> {
         let Some(said) = said_version(message)? else { return Ok(Self::Legacy) };
@@ -138,5 +143,6 @@ pub(crate) const SERVED: &[ProtocolVersion] = &[
     ProtocolVersion::V_2025_03_26,
 ];
 pub(crate) const VERSION_HEADER: HeaderName = HeaderName::from_static("mcp-protocol-version");
+pub(crate) const SESSION_HEADER: HeaderName = HeaderName::from_static("mcp-session-id");
 pub(crate) const VERSION_META_KEY: &str = "io.modelcontextprotocol/protocolVersion";
-const CAPABILITIES_META_KEY: &str = "io.modelcontextprotocol/clientCapabilities";
+pub(crate) const CAPABILITIES_META_KEY: &str = "io.modelcontextprotocol/clientCapabilities";

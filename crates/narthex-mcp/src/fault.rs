@@ -76,6 +76,46 @@ impl Fault {
         Self::new(status, ErrorCode::METHOD_NOT_FOUND, Reason::UnknownMethod.message())
     }
 
+    /// A legacy message that names no session, where sessions are kept.
+    pub(crate) fn session_required() -> Self {
+        Self::new(
+            StatusCode::BAD_REQUEST,
+            ErrorCode::INVALID_REQUEST,
+            "one Mcp-Session-Id header is required here; start a session with initialize",
+        )
+        .with_data(json!({ "code": Reason::UnknownSession.code() }))
+    }
+
+    /// A session that never was, that ended, or that is another agent's.
+    pub(crate) fn unknown_session() -> Self {
+        let reason = Reason::UnknownSession;
+        Self::new(StatusCode::NOT_FOUND, ErrorCode::INVALID_REQUEST, reason.message())
+            .with_data(json!({ "code": reason.code() }))
+    }
+
+    /// One session more than an agent may have.
+    pub(crate) fn too_many_sessions() -> Self {
+        Self::limit(
+            StatusCode::TOO_MANY_REQUESTS,
+            "this agent has as many sessions open as it may have; end one with DELETE, or wait until one was idle for long enough",
+        )
+    }
+
+    /// One stream more than a session may have.
+    pub(crate) fn too_many_streams() -> Self {
+        Self::limit(StatusCode::CONFLICT, "this session has as many streams open as it may have")
+    }
+
+    fn limit(status: StatusCode, why: &'static str) -> Self {
+        Self::new(status, ErrorCode::INVALID_REQUEST, why)
+            .with_data(json!({ "code": Reason::LimitReached.code() }))
+    }
+
+    /// A person must go somewhere first (2025-11-25).
+    pub(crate) fn url_elicitation_required(why: &'static str, data: Value) -> Self {
+        Self::new(StatusCode::OK, URL_ELICITATION_REQUIRED, why).with_data(data)
+    }
+
     /// Something of ours that could not be written as JSON.
     pub(crate) fn internal() -> Self {
         Self::because(StatusCode::INTERNAL_SERVER_ERROR, Reason::Internal)
@@ -133,6 +173,8 @@ fn unknown_tool(name: &str) -> Fault {
     Fault::invalid_params(format!("unknown tool: {name}"))
 }
 
+/// Of revision 2025-11-25 alone, so that rmcp has no name for it.
+const URL_ELICITATION_REQUIRED: ErrorCode = ErrorCode(-32042);
 const UNAVAILABLE: StatusCode = StatusCode::SERVICE_UNAVAILABLE;
 const RETRY: Duration = Duration::from_secs(1);
 const MAX_ECHO_CHARS: usize = 64;

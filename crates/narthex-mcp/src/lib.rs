@@ -20,6 +20,7 @@
 //! makes an `Asked` message and an admitted agent, and hands both to `Dispatch::answer`.
 
 mod config;
+mod console;
 mod dispatch;
 mod era;
 mod fault;
@@ -38,5 +39,6 @@ pub use crate::http::{
     error_response, mcp_service, serve,
 };
 pub use config::EdgeConfig;
+pub use console::{ConsoleUrl, ConsoleUrlError};
 pub use proxy::{ProxyConfig, ProxyError, run_proxy};
 pub use stdio::StdioServer;

@@ -7,15 +7,14 @@ use std::io;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use narthex_core::Consent;
-use narthex_gate::{Gate, ReadySurface, Stdio};
+use narthex_gate::{Gate, ReadySurface, SessionTerms, Stdio};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use crate::EdgeConfig;
-use crate::dispatch::{Asked, CONSENT_PARAM, Carrier, Dispatch};
+use crate::dispatch::{Asked, Carrier, Dispatch, opens_session, terms};
 use crate::era::Era;
 use crate::fault::Fault;
 use crate::in_flight::InFlight;
@@ -34,8 +33,7 @@ pub struct StdioServer {
 impl StdioServer {
     /// For whoever the owner started the process for.
     pub fn new(gate: Gate, surface: Arc<ReadySurface>, who: Stdio, config: EdgeConfig) -> Self {
-        let list_ttl = config.list_ttl;
-        Self { dispatch: Arc::new(Dispatch { gate, surface, list_ttl }), who, config }
+        Self { dispatch: Arc::new(Dispatch::new(gate, surface, &config)), who, config }
     }
 
     /// Serves until the input ends or `stop` is cancelled, then lets calls under way finish.
@@ -60,7 +58,7 @@ impl StdioServer {
         let places = Arc::new(Semaphore::new(self.config.stdio_calls.max(1)));
         let tasks = TaskTracker::new();
         let in_flight = InFlight::default();
-        let mut consent = Consent::Absent;
+        let mut known = SessionTerms::default();
         loop {
             let line = tokio::select! {
                 () = stop.cancelled() => break,
@@ -78,16 +76,17 @@ impl StdioServer {
                     }
                     continue;
                 }
-                if message.method == "initialize" {
+                if opens_session(message) {
+                    let said = terms(&message.params);
                     // Holds for the process from here on, and can only ever go down.
-                    consent = consent.and(Consent::parse(message.params.get(CONSENT_PARAM)));
+                    known = SessionTerms { consent: known.consent.and(said.consent), ..said };
                 }
             }
             // Notifications never wait for a place, so that a call can be taken back while all
             // places are taken.
             let Ok(place) = Arc::clone(&places).acquire_owned().await else { break };
             let id = read.as_ref().ok().and_then(|message| message.id.clone());
-            let answering = self.answer(read, consent, place, answers.clone());
+            let answering = self.answer(read, known, place, answers.clone());
             let task = tasks.spawn(answering);
             if let Some(id) = id {
                 in_flight.begin(id, task.abort_handle());
@@ -102,14 +101,14 @@ impl StdioServer {
     fn answer(
         &self,
         read: Result<Message, Unreadable>,
-        consent: Consent,
+        terms: SessionTerms,
         place: OwnedSemaphorePermit,
         answers: mpsc::Sender<Bytes>,
     ) -> impl Future<Output = ()> + Send + 'static {
         let dispatch = Arc::clone(&self.dispatch);
         let who = self.who;
         async move {
-            let reply = reply(&dispatch, who, read, consent).await;
+            let reply = reply(&dispatch, who, read, terms).await;
             if let Some(body) = reply.body {
                 // Nobody is left to tell if this fails.
                 let _ = answers.send(body).await;
@@ -123,7 +122,7 @@ async fn reply(
     dispatch: &Dispatch,
     who: Stdio,
     read: Result<Message, Unreadable>,
-    consent: Consent,
+    terms: SessionTerms,
 ) -> Reply {
     let admitted = match dispatch.gate.admit_stdio(who).await {
         Ok(admitted) => admitted,
@@ -138,7 +137,7 @@ async fn reply(
     };
     match Era::of_line(&message) {
         Ok(era) => {
-            let asked = Asked { message, era, carrier: Carrier::Stdio(consent) };
+            let asked = Asked { message, era, carrier: Carrier::Stdio(terms) };
             dispatch.answer(&admitted, asked).await
         }
         Err(fault) => dispatch.refuse_asked(&admitted, &message, fault).await,

@@ -1,9 +1,12 @@
 //! `initialize` (legacy) and `server/discover` (modern): who is here and what can be asked.
 
-use narthex_core::Reason;
-use narthex_gate::Admitted;
+use narthex_core::{Consent, Reason};
+use narthex_gate::{Admitted, SessionTerms};
 use rmcp::model::{CacheScope, DiscoverResult, InitializeResult};
+use secrecy::ExposeSecret as _;
+use serde_json::{Map, Value};
 
+use super::waiting::handshake_opens_urls;
 use super::wire::{capabilities, implementation};
 use super::{Asked, Carrier, Dispatch};
 use crate::era::{SERVED, negotiate};
@@ -18,23 +21,38 @@ impl Dispatch {
         id: &Id,
         asked: &Asked,
     ) -> Result<Reply, Fault> {
-        let method = asked.method();
+        let mut method = asked.method();
         let params = &asked.message.params;
-        // Without sessions there is nothing that could remember it, and a limit that is taken
-        // and then forgotten is worse than none.
-        if matches!(asked.carrier, Carrier::Http) && params.contains_key(CONSENT_PARAM) {
-            let fault = Fault::invalid_params(format!(
-                "this endpoint keeps no sessions, so consentCeiling in initialize cannot hold; send params._meta[\"{CONSENT_META_KEY}\"] with each request"
-            ));
-            return self.refuse(admitted, &method, Reason::InvalidArguments, fault).await;
+        let opened = match asked.carrier {
+            Carrier::Http(_) if self.gate.keeps_sessions() => {
+                Some(self.open_session(admitted, terms(params), &method).await?)
+            }
+            // Without sessions there is nothing that could remember it, and a limit that is
+            // taken and then forgotten is worse than none.
+            Carrier::Http(_) if params.contains_key(CONSENT_PARAM) => {
+                let fault = cannot_hold("this endpoint keeps no sessions", "initialize");
+                return self.refuse(admitted, &method, Reason::InvalidArguments, fault).await;
+            }
+            Carrier::Http(_) | Carrier::Stdio(_) => None,
+        };
+        method.session = opened.as_ref().map(|opened| opened.session.id.clone());
+        if let Err(fault) = self.note(admitted, &method).await {
+            // A session that is in no record is no session.
+            if let Some(opened) = &opened {
+                self.gate.end_session(admitted, opened.secret.expose_secret());
+            }
+            return Err(fault);
         }
-        self.gate.note(admitted, &self.surface, &method).await.map_err(Fault::of_call)?;
         let info = self.gate.describe(admitted, &self.surface);
         let result = InitializeResult::new(capabilities())
             .with_protocol_version(negotiate(params.get("protocolVersion")))
             .with_server_info(implementation().with_title(info.title))
             .with_instructions(info.instructions);
-        Ok(Reply::result(id, &result))
+        let reply = Reply::result(id, &result);
+        Ok(match opened {
+            Some(opened) => reply.in_session(&opened.secret),
+            None => reply,
+        })
     }
 
     pub(super) async fn discover(
@@ -43,7 +61,12 @@ impl Dispatch {
         id: &Id,
         asked: &Asked,
     ) -> Result<Reply, Fault> {
-        self.gate.note(admitted, &self.surface, &asked.method()).await.map_err(Fault::of_call)?;
+        let method = asked.method();
+        if asked.message.params.contains_key(CONSENT_PARAM) {
+            let fault = cannot_hold("each request stands alone", "server/discover");
+            return self.refuse(admitted, &method, Reason::InvalidArguments, fault).await;
+        }
+        self.note(admitted, &method).await?;
         let info = self.gate.describe(admitted, &self.surface);
         let mut result = DiscoverResult::new(SERVED.to_vec(), capabilities())
             .with_ttl_ms(self.ttl_ms())
@@ -58,5 +81,19 @@ impl Dispatch {
     }
 }
 
-/// Where a client says for a whole process how far it consents to go.
-pub(crate) const CONSENT_PARAM: &str = "consentCeiling";
+/// What a client says in its handshake, for as long as it is connected.
+pub(crate) fn terms(params: &Map<String, Value>) -> SessionTerms {
+    SessionTerms {
+        consent: Consent::parse(params.get(CONSENT_PARAM)),
+        opens_urls: handshake_opens_urls(params),
+    }
+}
+
+fn cannot_hold(why: &str, place: &str) -> Fault {
+    Fault::invalid_params(format!(
+        "{why}, so consentCeiling in {place} cannot hold; send params._meta[\"{CONSENT_META_KEY}\"] with each request"
+    ))
+}
+
+/// Where a client says for a whole process or session how far it consents to go.
+const CONSENT_PARAM: &str = "consentCeiling";

@@ -1,20 +1,26 @@
 //! One message in, one reply out, whatever the transport. Every method passes the gate.
 
 mod handshake;
+mod request_state;
+mod session;
 mod tools;
+mod waiting;
 mod wire;
 
-pub(crate) use handshake::CONSENT_PARAM;
+pub(crate) use handshake::terms;
+pub(crate) use session::opens_session;
 
 use std::sync::Arc;
 use std::time::Duration;
 
-use narthex_core::{Consent, Reason};
-use narthex_gate::{Admitted, Gate, Method, ReadySurface};
+use narthex_core::{Consent, Reason, SessionId};
+use narthex_gate::{Admitted, Gate, Method, OpenSession, ReadySurface, SessionTerms};
 
+use crate::EdgeConfig;
+use crate::console::ConsoleUrl;
 use crate::era::Era;
 use crate::fault::Fault;
-use crate::message::{Message, Unreadable};
+use crate::message::{Id, Message, Unreadable};
 use crate::reply::Reply;
 
 /// A surface behind its gate, ready to answer messages.
@@ -22,16 +28,29 @@ use crate::reply::Reply;
 pub(crate) struct Dispatch {
     pub(crate) gate: Gate,
     pub(crate) surface: Arc<ReadySurface>,
-    pub(crate) list_ttl: Duration,
+    list_ttl: Duration,
+    console: Option<ConsoleUrl>,
 }
 
 /// What the transport knows about a message beside the message.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug)]
 pub(crate) enum Carrier {
-    /// Each request stands alone.
-    Http,
-    /// One process, one client: what it consented to when it connected still holds.
-    Stdio(Consent),
+    /// Each request stands alone, unless it belongs to a session.
+    Http(Option<OpenSession>),
+    /// One process, one client: what it said when it connected still holds.
+    Stdio(SessionTerms),
+}
+
+impl Carrier {
+    /// What the client said when it connected, if anything remembers it.
+    fn terms(&self) -> SessionTerms {
+        match self {
+            Self::Http(session) => {
+                session.as_ref().map_or_else(SessionTerms::default, |session| session.terms)
+            }
+            Self::Stdio(terms) => *terms,
+        }
+    }
 }
 
 /// A message with everything that is needed to answer it.
@@ -43,12 +62,16 @@ pub(crate) struct Asked {
 }
 
 impl Asked {
-    /// The lower of what this request and this process consent to.
+    /// The lower of what this request and its session or process consent to.
     fn consent(&self) -> Consent {
-        let request = self.message.consent();
-        match self.carrier {
-            Carrier::Http => request,
-            Carrier::Stdio(process) => process.and(request),
+        self.carrier.terms().consent.and(self.message.consent())
+    }
+
+    /// What the ledger calls the session it belongs to.
+    fn session(&self) -> Option<SessionId> {
+        match &self.carrier {
+            Carrier::Http(session) => session.as_ref().map(|session| session.id.clone()),
+            Carrier::Stdio(_) => None,
         }
     }
 
@@ -57,12 +80,16 @@ impl Asked {
             name: self.message.method.clone(),
             consent: self.consent(),
             request: self.message.request_id(),
-            session: None,
+            session: self.session(),
         }
     }
 }
 
 impl Dispatch {
+    pub(crate) fn new(gate: Gate, surface: Arc<ReadySurface>, config: &EdgeConfig) -> Self {
+        Self { gate, surface, list_ttl: config.list_ttl, console: config.console.clone() }
+    }
+
     /// Answers a message.
     pub(crate) async fn answer(&self, admitted: &Admitted, asked: Asked) -> Reply {
         // INVARIANT: without an id nothing runs, whatever the method.
@@ -96,8 +123,7 @@ impl Dispatch {
     ) -> Reply {
         let method = Method { name: UNREADABLE.to_owned(), ..Method::default() };
         let Unreadable { id, fault } = unreadable;
-        let refused = self.refuse(admitted, &method, Reason::InvalidRequest, fault).await;
-        refused.unwrap_or_else(|fault| Reply::fault(id.as_ref(), &fault))
+        self.refusal(admitted, &method, id.as_ref(), fault).await
     }
 
     /// Answers a message whose revision or headers are wrong.
@@ -107,27 +133,42 @@ impl Dispatch {
         message: &Message,
         fault: Fault,
     ) -> Reply {
-        let method = Method {
-            name: message.method.clone(),
-            request: message.request_id(),
-            ..Method::default()
-        };
-        let refused = self.refuse(admitted, &method, Reason::InvalidRequest, fault).await;
-        refused.unwrap_or_else(|fault| Reply::fault(message.id.as_ref(), &fault))
+        self.refusal(admitted, &method_of(message), message.id.as_ref(), fault).await
+    }
+
+    async fn refusal(
+        &self,
+        admitted: &Admitted,
+        method: &Method,
+        id: Option<&Id>,
+        fault: Fault,
+    ) -> Reply {
+        let refused = self.refuse(admitted, method, Reason::InvalidRequest, fault).await;
+        refused.unwrap_or_else(|fault| Reply::fault(id, &fault))
+    }
+
+    /// Records that something was done that calls no tool.
+    pub(crate) async fn note(&self, admitted: &Admitted, method: &Method) -> Result<(), Fault> {
+        self.gate.note(admitted, &self.surface, method).await.map_err(Fault::of_call)
     }
 
     /// Records a refusal before it is told; if it cannot be recorded, that is what is told.
-    async fn refuse(
+    pub(crate) async fn refuse<T>(
         &self,
         admitted: &Admitted,
         method: &Method,
         reason: Reason,
         fault: Fault,
-    ) -> Result<Reply, Fault> {
+    ) -> Result<T, Fault> {
         let kept = self.gate.refuse_method(admitted, &self.surface, method, reason).await;
         kept.map_err(Fault::of_call)?;
         Err(fault)
     }
+}
+
+/// A message's method, before anything else is known of it.
+pub(crate) fn method_of(message: &Message) -> Method {
+    Method { name: message.method.clone(), request: message.request_id(), ..Method::default() }
 }
 
 /// What the ledger calls a message whose method could not be read.

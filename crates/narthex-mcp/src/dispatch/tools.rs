@@ -1,11 +1,15 @@
 //! `tools/list` and `tools/call`.
 
-use narthex_core::Reason;
+use std::time::Duration;
+
+use narthex_core::{Reason, Timestamp};
 use narthex_gate::{Admitted, CallError, Invocation};
 use rmcp::model::{CacheScope, ListToolsResult};
 use serde_json::{Map, Value};
 
-use super::wire::{answer, refusal, server_info_meta, tool};
+use super::request_state::CallMark;
+use super::waiting::{STATE_PARAM, Way, input_required, turned_down, url_required};
+use super::wire::{answer, refusal, server_info_meta, tool, waits};
 use super::{Asked, Dispatch};
 use crate::era::Era;
 use crate::fault::Fault;
@@ -50,25 +54,88 @@ impl Dispatch {
             let method = asked.method();
             return self.refuse(admitted, &method, Reason::InvalidArguments, fault).await;
         };
+        let arguments = asked
+            .message
+            .params
+            .swap_remove("arguments")
+            .unwrap_or_else(|| Value::Object(Map::new()));
+        let way = Way::of(self.console.as_ref(), asked.era, &asked.message, asked.carrier.terms());
+        let mark = self.mark(admitted, &asked, &way, &name, &arguments).await?;
+        if turned_down(&asked.message) {
+            return self.not_gone_to(admitted, id, &asked).await;
+        }
         let invocation = Invocation {
             tool: name,
-            arguments: asked
-                .message
-                .params
-                .swap_remove("arguments")
-                .unwrap_or_else(|| Value::Object(Map::new())),
+            arguments,
             consent: asked.consent(),
             request: asked.message.request_id(),
-            session: None,
+            session: asked.session(),
         };
-        let result = match self.gate.call(admitted, &self.surface, invocation).await {
-            Ok(output) => answer(output, asked.era),
-            Err(CallError::Refused { reason, message }) => refusal(reason, &message, asked.era),
-            Err(CallError::Waiting(waiting)) => {
-                refusal(waiting.because, &waiting.message(), asked.era)
+        match self.gate.call(admitted, &self.surface, invocation).await {
+            Ok(output) => Ok(Reply::result(id, &answer(output, asked.era))),
+            Err(CallError::Refused { reason, message }) => {
+                Ok(Reply::result(id, &refusal(reason, &message, asked.era)))
             }
-            Err(error) => return Err(Fault::of_call(error)),
-        };
-        Ok(Reply::result(id, &result))
+            Err(CallError::Waiting(waiting)) => match (way, mark) {
+                (Way::InputRequired(console), Some(mark)) => {
+                    // An approval given in the last moment is good for a while longer.
+                    let until = later(waiting.until, self.gate.config().approval_valid);
+                    let state = mark.seal(&self.gate, waiting.approval, until);
+                    Ok(Reply::result(id, &input_required(&waiting, &console, state)))
+                }
+                (Way::UrlRequired(console), _) => Err(url_required(&waiting, &console)),
+                _ => Ok(Reply::result(id, &waits(&waiting, asked.era))),
+            },
+            Err(error) => {
+                if error == CallError::Overloaded {
+                    self.gate.refused_unread(admitted, Reason::LimitReached).await;
+                }
+                Err(Fault::of_call(error))
+            }
+        }
     }
+
+    /// What a state is bound to, where one came back (then it must be this call's) or may have to
+    /// be handed out.
+    async fn mark(
+        &self,
+        admitted: &Admitted,
+        asked: &Asked,
+        way: &Way,
+        tool: &str,
+        arguments: &Value,
+    ) -> Result<Option<CallMark>, Fault> {
+        let state = asked.message.params.get(STATE_PARAM);
+        if state.is_none() && !matches!(way, Way::InputRequired(_)) {
+            return Ok(None);
+        }
+        let mark = CallMark::new(admitted, self.surface.surface().name(), tool, arguments);
+        let good = state.is_none_or(|state| mark.check(&self.gate, state).is_ok());
+        if !good {
+            let fault = Fault::invalid_params(
+                "requestState is not one of this call's; make the call without it",
+            );
+            return self.refuse(admitted, &asked.method(), Reason::InvalidRequest, fault).await;
+        }
+        Ok(Some(mark))
+    }
+
+    /// A client whose person would not go to the console: nothing is looked up, nothing runs.
+    async fn not_gone_to(
+        &self,
+        admitted: &Admitted,
+        id: &Id,
+        asked: &Asked,
+    ) -> Result<Reply, Fault> {
+        let (method, reason) = (asked.method(), Reason::ApprovalNeeded);
+        let kept = self.gate.refuse_method(admitted, &self.surface, &method, reason).await;
+        kept.map_err(Fault::of_call)?;
+        let message =
+            format!("{}; it was turned down in the client, and nothing was done", reason.message());
+        Ok(Reply::result(id, &refusal(reason, &message, asked.era)))
+    }
+}
+
+fn later(at: Timestamp, by: Duration) -> Timestamp {
+    at.plus_millis(i64::try_from(by.as_millis()).unwrap_or(i64::MAX))
 }

@@ -3,7 +3,7 @@
 use std::sync::{Arc, LazyLock};
 
 use narthex_core::Reason;
-use narthex_gate::{ToolOutput, ToolSpec};
+use narthex_gate::{ToolOutput, ToolSpec, Waiting};
 use rmcp::model::{
     CallToolResult, ContentBlock, Implementation, JsonObject, MetaObject, ResultType,
     ServerCapabilities, Tool, ToolAnnotations,
@@ -38,7 +38,20 @@ pub(super) fn answer(mut output: ToolOutput, era: Era) -> CallToolResult {
 
 /// A refusal the model can act on. No structured content: that would have to fit the schema.
 pub(super) fn refusal(reason: Reason, message: &str, era: Era) -> CallToolResult {
-    let error = json!({ "code": reason.code(), "message": message });
+    failure(json!({ "code": reason.code(), "message": message }), era)
+}
+
+/// A call that waits for the owner, for a model to read.
+pub(super) fn waits(waiting: &Waiting, era: Era) -> CallToolResult {
+    let error = json!({
+        "code": waiting.because.code(),
+        "message": waiting.message(),
+        "approval": { "id": waiting.approval, "until": waiting.until },
+    });
+    failure(error, era)
+}
+
+fn failure(error: Value, era: Era) -> CallToolResult {
     let text = json!({ "error": error }).to_string();
     let mut meta = server_info_meta();
     meta.0.insert(ERROR_META_KEY.to_owned(), error);

@@ -8,7 +8,7 @@ use axum::body::Body;
 use bytes::{Bytes, BytesMut};
 use http_body::Body as _;
 use http_body_util::BodyExt as _;
-use narthex_core::AgentId;
+use narthex_core::{AgentId, Reason};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 /// What bodies may cost.
@@ -63,6 +63,16 @@ pub(super) enum BodyFault {
     Broken,
     /// Other bodies take all there is, or this agent's take its share.
     NoRoom,
+}
+
+impl BodyFault {
+    /// As the ledger names it.
+    pub(super) const fn reason(self) -> Reason {
+        match self {
+            Self::TooLarge | Self::TooSlow | Self::Broken => Reason::InvalidRequest,
+            Self::NoRoom => Reason::LimitReached,
+        }
+    }
 }
 
 impl Bodies {

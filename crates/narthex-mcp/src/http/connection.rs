@@ -99,7 +99,8 @@ where
 
     async fn talk<I: AsyncRead + AsyncWrite + Unpin + Send>(self, io: I, peer: SocketAddr) {
         let stop = self.stop.clone();
-        let door = Door { service: self.service, desk: self.desk, peer };
+        let stopping = Stopping(stop.clone());
+        let door = Door { service: self.service, desk: self.desk, peer, stopping };
         let io = TokioIo::new(Lingering::new(io));
         let mut connection = pin!(self.http.serve_connection(io, door));
         let ended = tokio::select! {
@@ -120,7 +121,12 @@ struct Door<S> {
     service: S,
     desk: Arc<HostDesk>,
     peer: SocketAddr,
+    stopping: Stopping,
 }
+
+/// Cancelled when the house closes: for answers that would otherwise never end.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Stopping(pub(super) CancellationToken);
 
 impl<S> hyper::service::Service<Request<Incoming>> for Door<S>
 where
@@ -145,6 +151,7 @@ where
         }
         let mut request = request.map(Body::new);
         request.extensions_mut().insert(ConnectInfo(self.peer));
+        request.extensions_mut().insert(self.stopping.clone());
         let answered = AssertUnwindSafe(self.service.clone().oneshot(request)).catch_unwind();
         Box::pin(async move { answered.await.unwrap_or_else(|_| Ok(broken())) })
     }

@@ -17,6 +17,7 @@ use tokio::time::{Interval, MissedTickBehavior};
 use super::endpoint::Endpoint;
 use super::negotiate::Takes;
 use super::refuse::{challenge, retry_after, stamp};
+use crate::era::SESSION_HEADER;
 use crate::reply::Reply;
 
 /// A message being answered.
@@ -44,8 +45,9 @@ pub(super) async fn respond(
     waiting.into_response()
 }
 
-fn plain(reply: Reply) -> Response<Body> {
-    let Reply { status, body, retry_after: wait } = reply;
+/// An answer that is there.
+pub(super) fn plain(reply: Reply) -> Response<Body> {
+    let Reply { status, body, retry_after: wait, session } = reply;
     let empty = body.is_none();
     let mut response = Response::new(body.map_or_else(Body::empty, Body::from));
     *response.status_mut() = status;
@@ -57,6 +59,9 @@ fn plain(reply: Reply) -> Response<Body> {
         challenge(&mut response);
     }
     retry_after(&mut response, wait);
+    if let Some(id) = session {
+        response.headers_mut().insert(SESSION_HEADER, id);
+    }
     response
 }
 
@@ -82,11 +87,7 @@ impl Waiting {
     fn into_response(self) -> Response<Body> {
         let content_type = self.style.content_type();
         let body = Body::from_stream(stream::unfold(Some(self), Self::next));
-        let mut response = Response::new(body);
-        stamp(&mut response, content_type);
-        // Some proxies hold a stream back unless told not to.
-        response.headers_mut().insert("x-accel-buffering", HeaderValue::from_static("no"));
-        response
+        streaming(body, content_type)
     }
 
     /// The next piece. Dropping the response drops the work, which cancels the call.
@@ -144,11 +145,20 @@ impl Style {
     }
 }
 
-fn ticks(every: Duration) -> Interval {
+/// A response that arrives piece by piece.
+pub(super) fn streaming(body: Body, content_type: &'static str) -> Response<Body> {
+    let mut response = Response::new(body);
+    stamp(&mut response, content_type);
+    // Some proxies hold a stream back unless told not to.
+    response.headers_mut().insert("x-accel-buffering", HeaderValue::from_static("no"));
+    response
+}
+
+pub(super) fn ticks(every: Duration) -> Interval {
     let mut ticks = tokio::time::interval(every.max(Duration::from_millis(1)));
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
     ticks
 }
 
 /// How soon a revoked credential ends a response that is under way.
-const CHECK_EVERY: Duration = Duration::from_millis(500);
+pub(super) const CHECK_EVERY: Duration = Duration::from_millis(500);

@@ -8,20 +8,21 @@ use std::task::{Context, Poll};
 
 use axum::body::Body;
 use axum::extract::ConnectInfo;
-use http::header::{self, HeaderValue};
 use http::request::Parts;
-use http::{HeaderMap, Method, Request, Response, StatusCode};
+use http::{HeaderMap, Request, Response, StatusCode};
+use narthex_core::Reason;
 use narthex_gate::{Admitted, Gate, Presented, ReadySurface, Source};
 
 use super::bearer::bearer;
 use super::body::{Bodies, BodyFault, Held};
 use super::early;
-use super::negotiate::{Takes, sends_json, takes};
+use super::form::{Form, Refused, session_id};
+use super::negotiate::Takes;
 use super::refuse::{closing, overloaded, turned_away};
 use crate::EdgeConfig;
-use crate::dispatch::{Asked, Carrier, Dispatch};
+use crate::dispatch::{Asked, Carrier, Dispatch, method_of, opens_session};
 use crate::era::Era;
-use crate::message::Message;
+use crate::message::{Message, Unreadable};
 use crate::reply::Reply;
 
 /// A tower service that answers one surface's MCP messages on whatever path it is mounted.
@@ -41,7 +42,7 @@ pub(super) struct Endpoint {
 /// Puts a surface behind its gate on HTTP.
 pub fn mcp_service(gate: Gate, surface: Arc<ReadySurface>, config: EdgeConfig) -> McpEndpoint {
     McpEndpoint(Arc::new(Endpoint {
-        dispatch: Dispatch { gate, surface, list_ttl: config.list_ttl },
+        dispatch: Dispatch::new(gate, surface, &config),
         bodies: Bodies::new(config.body_bytes, config.body_deadline, config.body_memory),
         config,
     }))
@@ -64,21 +65,23 @@ impl tower::Service<Request<Body>> for McpEndpoint {
     }
 }
 
-/// A response that was decided before the message was read. Boxed: it is the rare case.
-type Refused = Box<Response<Body>>;
-
 impl Endpoint {
     async fn handle(self: Arc<Self>, request: Request<Body>) -> Result<Response<Body>, Refused> {
         let (parts, body) = request.into_parts();
-        let takes = check_form(&parts)?;
+        let gate = &self.dispatch.gate;
+        let form = match Form::of(&parts, gate.keeps_sessions()) {
+            Ok(form) => form,
+            Err(refused) => {
+                gate.refused_at_the_edge(Reason::InvalidRequest).await;
+                return Err(refused);
+            }
+        };
         let admitted = self.let_in(&parts).await?;
-        let held = self
-            .bodies
-            .read(admitted.principal().agent.id, body)
-            .await
-            .map_err(|fault| Box::new(unread(fault)))?;
-        let work = Arc::clone(&self).work(admitted.clone(), parts.headers, held);
-        Ok(early::respond(&self, admitted, takes, Box::pin(work)).await)
+        match form {
+            Form::Message(takes) => self.take_message(admitted, takes, parts.headers, body).await,
+            Form::Listen => Ok(self.listen(admitted, &parts).await),
+            Form::End => Ok(self.end_session(admitted, &parts).await),
+        }
     }
 
     /// Who is this, and may they come in now?
@@ -90,47 +93,59 @@ impl Endpoint {
         gate.admit(identified).await.map_err(away)
     }
 
-    /// Reads the message and answers it.
-    async fn work(self: Arc<Self>, admitted: Admitted, headers: HeaderMap, held: Held) -> Reply {
-        let message = match Message::read(&held.bytes) {
-            Ok(message) => message,
-            Err(unreadable) => return self.dispatch.refuse_message(&admitted, unreadable).await,
-        };
-        match Era::of_http(&message, &headers) {
-            Ok(era) => {
-                let asked = Asked { message, era, carrier: Carrier::Http };
-                self.dispatch.answer(&admitted, asked).await
+    async fn take_message(
+        self: Arc<Self>,
+        admitted: Admitted,
+        takes: Takes,
+        headers: HeaderMap,
+        body: Body,
+    ) -> Result<Response<Body>, Refused> {
+        let held = match self.bodies.read(admitted.principal().agent.id, body).await {
+            Ok(held) => held,
+            Err(fault) => {
+                self.dispatch.gate.refused_unread(&admitted, fault.reason()).await;
+                return Err(Box::new(unread(fault)));
             }
-            Err(fault) => self.dispatch.refuse_asked(&admitted, &message, fault).await,
-        }
+        };
+        let read = Message::read(&held.bytes);
+        // The head of a handshake's answer may have to name the session, so it waits for it.
+        let shakes_hands = read.as_ref().is_ok_and(opens_session);
+        let work = Box::pin(Arc::clone(&self).work(admitted.clone(), headers, read, held));
+        Ok(if shakes_hands {
+            early::plain(work.await)
+        } else {
+            early::respond(&self, admitted, takes, work).await
+        })
     }
-}
 
-/// Method, content type and what may be answered: known before anyone is asked who they are.
-fn check_form(parts: &Parts) -> Result<Takes, Refused> {
-    if parts.method != Method::POST {
-        let mut response = closing(
-            StatusCode::METHOD_NOT_ALLOWED,
-            "method_not_allowed",
-            "this endpoint takes POST; there are no sessions to open or end",
-        );
-        response.headers_mut().insert(header::ALLOW, HeaderValue::from_static("POST"));
-        return Err(Box::new(response));
+    /// Answers the message; its memory is held until then.
+    async fn work(
+        self: Arc<Self>,
+        admitted: Admitted,
+        headers: HeaderMap,
+        read: Result<Message, Unreadable>,
+        _held: Held,
+    ) -> Reply {
+        let dispatch = &self.dispatch;
+        let message = match read {
+            Ok(message) => message,
+            Err(unreadable) => return dispatch.refuse_message(&admitted, unreadable).await,
+        };
+        let era = match Era::of_http(&message, &headers) {
+            Ok(era) => era,
+            Err(fault) => return dispatch.refuse_asked(&admitted, &message, fault).await,
+        };
+        let mut session = None;
+        if dispatch.needs_session(era, &message) {
+            let method = method_of(&message);
+            match dispatch.session(&admitted, session_id(&headers), &method).await {
+                Ok(known) => session = Some(known),
+                Err(fault) => return Reply::fault(message.id.as_ref(), &fault),
+            }
+        }
+        let asked = Asked { message, era, carrier: Carrier::Http(session) };
+        dispatch.answer(&admitted, asked).await
     }
-    if !sends_json(&parts.headers) {
-        return Err(Box::new(closing(
-            StatusCode::UNSUPPORTED_MEDIA_TYPE,
-            "unsupported_media_type",
-            "the body must be application/json, in UTF-8 and not compressed",
-        )));
-    }
-    takes(&parts.headers).ok_or_else(|| {
-        Box::new(closing(
-            StatusCode::NOT_ACCEPTABLE,
-            "not_acceptable",
-            "answers are application/json, and text/event-stream for calls that take long",
-        ))
-    })
 }
 
 fn unread(fault: BodyFault) -> Response<Body> {

@@ -7,10 +7,12 @@ mod connection;
 mod early;
 mod endpoint;
 mod first_head;
+mod form;
 mod host;
 mod linger;
 mod negotiate;
 mod refuse;
+mod standing;
 mod tls;
 
 pub use accept::{Listening, serve};

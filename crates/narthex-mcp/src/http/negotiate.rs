@@ -36,19 +36,25 @@ pub(super) fn takes(headers: &HeaderMap) -> Option<Takes> {
     if !headers.contains_key(ACCEPT) {
         return Some(Takes { events: false });
     }
-    let (mut json, mut events) = (false, false);
-    for range in headers.get_all(ACCEPT).iter().filter_map(|value| value.to_str().ok()) {
-        for range in range.split(',') {
-            let mut parts = range.split(';');
-            let kind = parts.next().unwrap_or_default();
-            if parts.any(is_zero) {
-                continue;
-            }
-            json |= ["*/*", "application/*", "application/json"].iter().any(|t| same(kind, t));
-            events |= same(kind, "text/event-stream");
-        }
-    }
-    json.then_some(Takes { events })
+    let json = wanted(headers).any(|kind| {
+        ["*/*", "application/*", "application/json"].iter().any(|known| same(kind, known))
+    });
+    json.then(|| Takes { events: takes_events(headers) })
+}
+
+/// Whether the client says explicitly that it takes an event stream.
+pub(super) fn takes_events(headers: &HeaderMap) -> bool {
+    wanted(headers).any(|kind| same(kind, "text/event-stream"))
+}
+
+/// The media ranges the client names and does not turn down.
+fn wanted(headers: &HeaderMap) -> impl Iterator<Item = &str> {
+    let values = headers.get_all(ACCEPT).iter().filter_map(|value| value.to_str().ok());
+    values.flat_map(|value| value.split(',')).filter_map(|range| {
+        let mut parts = range.split(';');
+        let kind = parts.next().unwrap_or_default();
+        (!parts.any(is_zero)).then_some(kind)
+    })
 }
 
 /// `q=0` in any of its spellings: not wanted.

@@ -1,6 +1,7 @@
 //! One message to the server, and what comes back.
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use bytes::Bytes;
 use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderValue};
@@ -14,7 +15,7 @@ use tokio::sync::mpsc;
 use super::answer::{Answer, agreed_version, explain, one_line};
 use super::events::Events;
 use super::{ProxyConfig, ProxyError, endpoint, loopback, send};
-use crate::era::{VERSION_HEADER, VERSION_META_KEY};
+use crate::era::{SESSION_HEADER, VERSION_HEADER, VERSION_META_KEY};
 use crate::message::{Id, Message};
 use crate::named::{METHOD_HEADER, NAME_HEADER, encoded, name_of};
 use crate::reply::Reply;
@@ -26,8 +27,16 @@ pub(super) struct Forwarder {
     url: Url,
     token: HeaderValue,
     answer_bytes: usize,
-    /// The revision the legacy handshake agreed on.
-    agreed: Mutex<Option<HeaderValue>>,
+    legacy: Mutex<Legacy>,
+}
+
+/// What the legacy handshake left behind.
+#[derive(Debug, Default)]
+struct Legacy {
+    /// The revision it agreed on.
+    version: Option<HeaderValue>,
+    /// The session it opened, where the server keeps sessions.
+    session: Option<HeaderValue>,
 }
 
 impl Forwarder {
@@ -54,7 +63,7 @@ impl Forwarder {
             url,
             token,
             answer_bytes: config.answer_bytes,
-            agreed: Mutex::new(None),
+            legacy: Mutex::default(),
         })
     }
 
@@ -82,6 +91,9 @@ impl Forwarder {
             .send()
             .await
             .map_err(|error| explain::Trouble::of_client(&error))?;
+        if message.method == "initialize" && response.status().is_success() {
+            self.legacy().session = response.headers().get(SESSION_HEADER).cloned();
+        }
         let Some(id) = &message.id else {
             return explain::check_status(response).await.map(|_| ());
         };
@@ -108,7 +120,7 @@ impl Forwarder {
         if message.method == "initialize"
             && let Some(version) = agreed_version(&answer)
         {
-            *self.agreed.lock().unwrap_or_else(PoisonError::into_inner) = Some(version);
+            self.legacy().version = Some(version);
         }
         // Nobody is left to tell if this fails.
         let _ = answers.send(answer.for_request(id)).await;
@@ -155,13 +167,41 @@ impl Forwarder {
                     headers.insert(header, value);
                 }
             }
-        } else if message.method != "initialize"
-            && let Some(version) =
-                self.agreed.lock().unwrap_or_else(PoisonError::into_inner).clone()
-        {
-            headers.insert(VERSION_HEADER, version);
+        } else if message.method != "initialize" {
+            self.legacy().write(&mut headers);
         }
         headers
+    }
+
+    /// Ends the session there is, if any: otherwise it would take up room until it runs out.
+    pub(super) async fn end(&self) {
+        let mut headers = HeaderMap::new();
+        headers.insert(AUTHORIZATION, self.token.clone());
+        {
+            let legacy = self.legacy();
+            if legacy.session.is_none() {
+                return;
+            }
+            legacy.write(&mut headers);
+        }
+        let ending = self.client.delete(self.url.clone()).headers(headers).timeout(GOODBYE);
+        if let Err(error) = ending.send().await {
+            tracing::debug!(%error, "a session was not ended");
+        }
+    }
+
+    fn legacy(&self) -> MutexGuard<'_, Legacy> {
+        self.legacy.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Legacy {
+    fn write(&self, headers: &mut HeaderMap) {
+        for (name, value) in [(VERSION_HEADER, &self.version), (SESSION_HEADER, &self.session)] {
+            if let Some(value) = value {
+                headers.insert(name, value.clone());
+            }
+        }
     }
 }
 
@@ -186,3 +226,6 @@ fn written(message: &Message) -> Vec<u8> {
     let outgoing = Outgoing { jsonrpc: "2.0", id: id.as_ref(), method, params };
     serde_json::to_vec(&outgoing).unwrap_or_default()
 }
+
+/// How long a server may take to say that a session has ended.
+const GOODBYE: Duration = Duration::from_secs(2);

@@ -152,6 +152,7 @@ async fn read<R: AsyncRead + Unpin>(
     }
     tasks.close();
     tasks.wait().await;
+    forwarder.end().await;
     Ok(())
 }
 

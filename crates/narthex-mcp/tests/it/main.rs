@@ -21,6 +21,7 @@ mod limits;
 mod proxy;
 mod results;
 mod rmcp_pins;
+mod sessions;
 mod stdio;
 mod tls;
 mod transport;

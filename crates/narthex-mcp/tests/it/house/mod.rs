@@ -1,5 +1,6 @@
 //! A small house: one surface, two agents, everything in memory.
 
+mod nothing;
 mod store;
 mod surface;
 mod tokens;
@@ -15,7 +16,7 @@ use narthex_core::{
     Agent, AgentId, AgentKind, Capability, Grant, Grants, RecordDraft, SpaceId, Tier, Timestamp,
     Title,
 };
-use narthex_gate::{Gate, GateConfig, GateParts, ReadySurface};
+use narthex_gate::{Gate, GateConfig, GateParts, ReadySurface, SessionConfig};
 use narthex_mcp::{EdgeConfig, HostPolicy, Listening, Tls, mcp_service, serve};
 use narthex_policy::PolicyEngine;
 use narthex_store::chain::HeadKey;
@@ -33,6 +34,12 @@ pub(crate) use tokens::Tokens;
 pub(crate) const TA: &str = "nx_agent_a";
 /// May only look.
 pub(crate) const TB: &str = "nx_agent_b";
+/// TA's agent again, with another token.
+pub(crate) const TA_TOO: &str = "nx_agent_a_too";
+/// May do what needs an approval.
+pub(crate) const TC: &str = "nx_agent_c";
+/// The same, but another agent.
+pub(crate) const TD: &str = "nx_agent_d";
 /// Bound to no space.
 pub(crate) const NOWHERE: &str = "nx_nowhere";
 /// The owner's.
@@ -61,10 +68,23 @@ impl House {
             ..GateConfig::default()
         };
         change(&mut config);
-        let agents = [agent(1, true, true), agent(2, true, false), agent(3, false, true)];
+        let higher = |n| Agent { ceiling: Tier::T2, ..agent(n, true, true) };
+        let agents = [
+            agent(1, true, true),
+            agent(2, true, false),
+            agent(3, false, true),
+            higher(4),
+            higher(5),
+        ];
         let store = Arc::new(MemoryStore::new(&agents));
-        let tokens =
-            Arc::new(Tokens::new(&[(TA, &agents[0]), (TB, &agents[1]), (NOWHERE, &agents[2])]));
+        let tokens = Arc::new(Tokens::new(&[
+            (TA, &agents[0]),
+            (TB, &agents[1]),
+            (NOWHERE, &agents[2]),
+            (TC, &agents[3]),
+            (TD, &agents[4]),
+            (TA_TOO, &agents[0]),
+        ]));
         let trivial = Arc::new(Trivial::default());
         let gate = Gate::open(GateParts {
             store: Arc::clone(&store) as _,
@@ -88,6 +108,11 @@ impl House {
             origins: vec!["https://app.ok.com".to_owned()],
             tls: None,
         }
+    }
+
+    /// One that keeps sessions.
+    pub(crate) fn with_sessions() -> Self {
+        Self::with(|gate| gate.sessions = Some(SessionConfig::default()))
     }
 
     pub(crate) fn edge(mut self, change: impl FnOnce(&mut EdgeConfig)) -> Self {

@@ -5,15 +5,11 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use async_trait::async_trait;
 use narthex_core::{
-    Agent, AgentId, Approval, ApprovalId, Conversation, ConversationId, ConversationSummary,
-    Digest, Holder, Latch, Mode, PageId, PageKey, PageRevision, PageSummary, PageView, Proposal,
-    ProposalId, RecordDraft, Slug, Space, SpaceId, Spent, Switches, TokenId, TokenSummary,
+    Agent, AgentId, Approval, ApprovalId, ApprovalStatus, Digest, Holder, RecordDraft, Slug,
 };
-use narthex_store::chain::{Head, StoredRecord};
 use narthex_store::{
-    Agents, ApprovalFilter, Approvals, Commits, Committed, Conversations, Effect, Effected,
-    GateBooks, Hit, LedgerReader, Pages, ProposalFilter, Proposals, Receipt, RevisionFilter,
-    SearchQuery, Spaces, StoreError, TokenRecord, Tokens, UnitOfWork,
+    Agents, ApprovalFilter, Approvals, Clock as _, Commits, Committed, Effect, Effected, Guard,
+    Receipt, Refused, StoreError, SystemClock, UnitOfWork,
 };
 
 #[derive(Debug)]
@@ -45,6 +41,46 @@ impl MemoryStore {
         self.broken.store(true, Ordering::SeqCst);
     }
 
+    /// The owner says yes to everything that waits.
+    pub(crate) fn approve_all(&self) {
+        for approval in self.approvals.lock().expect("not poisoned").iter_mut() {
+            if approval.status == ApprovalStatus::Waiting {
+                approval.status = ApprovalStatus::Approved;
+                approval.decided = Some(SystemClock.moment());
+            }
+        }
+    }
+
+    pub(crate) fn approvals(&self) -> Vec<Approval> {
+        self.approvals.lock().expect("not poisoned").clone()
+    }
+
+    /// Uses up what a unit was approved with.
+    fn burn(&self, guards: &[Guard]) -> Result<(), StoreError> {
+        let mut approvals = self.approvals.lock().expect("not poisoned");
+        for guard in guards {
+            if let Guard::Approved { id, digest, call, now, valid } = guard {
+                let known = approvals.iter_mut().find(|known| known.id == *id);
+                let used = known.expect("it exists").use_up(*digest, *call, *now, *valid);
+                used.map_err(|status| StoreError::Refused(Refused::NotApproved(status)))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Puts a request among those that wait, unless the same waits already.
+    fn ask(&self, approval: Approval) -> Approval {
+        let mut approvals = self.approvals.lock().expect("not poisoned");
+        let waits = |known: &&Approval| {
+            known.digest == approval.digest && known.status == ApprovalStatus::Waiting
+        };
+        if let Some(known) = approvals.iter().find(waits) {
+            return known.clone();
+        }
+        approvals.push(approval.clone());
+        approval
+    }
+
     pub(crate) fn disable(&self, id: AgentId) {
         for agent in self.agents.lock().expect("not poisoned").iter_mut() {
             agent.disabled |= agent.id == id;
@@ -59,6 +95,7 @@ impl Commits for MemoryStore {
         if self.broken.load(Ordering::SeqCst) {
             return Err(StoreError::Unavailable("on purpose".to_owned()));
         }
+        self.burn(&unit.guards)?;
         let mut records = self.records.lock().expect("not poisoned");
         let receipts = unit.records.iter().enumerate().map(|(n, _)| {
             Receipt::after_commit((records.len() + n + 1) as u64, Digest::of(b"a record"))
@@ -67,8 +104,7 @@ impl Commits for MemoryStore {
         records.extend(unit.records);
         let effected = match unit.effect {
             Some(Effect::RequestApproval { approval, .. }) => {
-                self.approvals.lock().expect("not poisoned").push((*approval).clone());
-                Effected::Waits(approval)
+                Effected::Waits(Box::new(self.ask(*approval)))
             }
             _ => Effected::Done,
         };
@@ -98,77 +134,6 @@ impl Agents for MemoryStore {
 }
 
 #[async_trait]
-impl Spaces for MemoryStore {
-    async fn space(&self, id: SpaceId) -> Result<Option<Space>, StoreError> {
-        Ok(Some(Space {
-            id,
-            slug: "a-space".parse().expect("a slug"),
-            name: narthex_core::Title::parse("A space").expect("a title"),
-            ceiling: None,
-            created: narthex_core::Timestamp::from_millis(0),
-        }))
-    }
-    async fn space_by_slug(&self, _: &Slug) -> Result<Option<Space>, StoreError> {
-        Ok(None)
-    }
-    async fn spaces(&self) -> Result<Vec<Space>, StoreError> {
-        Ok(Vec::new())
-    }
-}
-
-#[async_trait]
-impl Pages for MemoryStore {
-    async fn page(&self, _: SpaceId, _: &PageKey) -> Result<Option<PageView>, StoreError> {
-        Ok(None)
-    }
-    async fn pages(
-        &self,
-        _: SpaceId,
-        _: Option<&str>,
-        _: u32,
-    ) -> Result<Vec<PageSummary>, StoreError> {
-        Ok(Vec::new())
-    }
-    async fn page_count(&self, _: SpaceId) -> Result<u64, StoreError> {
-        Ok(0)
-    }
-    async fn recent_pages(&self, _: SpaceId, _: u32) -> Result<Vec<PageSummary>, StoreError> {
-        Ok(Vec::new())
-    }
-    async fn revisions(
-        &self,
-        _: SpaceId,
-        _: PageId,
-        _: RevisionFilter,
-    ) -> Result<Vec<PageRevision>, StoreError> {
-        Ok(Vec::new())
-    }
-    async fn search(&self, _: SpaceId, _: &SearchQuery, _: u32) -> Result<Vec<Hit>, StoreError> {
-        Ok(Vec::new())
-    }
-}
-
-#[async_trait]
-impl Tokens for MemoryStore {
-    async fn token(&self, _: TokenId) -> Result<Option<TokenRecord>, StoreError> {
-        Ok(None)
-    }
-    async fn tokens(&self, _: Option<AgentId>) -> Result<Vec<TokenSummary>, StoreError> {
-        Ok(Vec::new())
-    }
-}
-
-#[async_trait]
-impl Proposals for MemoryStore {
-    async fn proposal(&self, _: ProposalId) -> Result<Option<Proposal>, StoreError> {
-        Ok(None)
-    }
-    async fn proposals(&self, _: &ProposalFilter) -> Result<Vec<Proposal>, StoreError> {
-        Ok(Vec::new())
-    }
-}
-
-#[async_trait]
 impl Approvals for MemoryStore {
     async fn approval(&self, id: ApprovalId) -> Result<Option<Approval>, StoreError> {
         let approvals = self.approvals.lock().expect("not poisoned");
@@ -176,51 +141,9 @@ impl Approvals for MemoryStore {
     }
     async fn approval_of(&self, _: Holder, digest: Digest) -> Result<Option<Approval>, StoreError> {
         let approvals = self.approvals.lock().expect("not poisoned");
-        Ok(approvals.iter().find(|approval| approval.digest == digest).cloned())
+        Ok(approvals.iter().rev().find(|approval| approval.digest == digest).cloned())
     }
     async fn approvals(&self, _: &ApprovalFilter) -> Result<Vec<Approval>, StoreError> {
         Ok(self.approvals.lock().expect("not poisoned").clone())
-    }
-}
-
-#[async_trait]
-impl GateBooks for MemoryStore {
-    async fn latch(&self, _: Holder) -> Result<Latch, StoreError> {
-        Ok(Latch::default())
-    }
-    async fn latches(&self) -> Result<Vec<(Holder, Latch)>, StoreError> {
-        Ok(Vec::new())
-    }
-    async fn spent(&self, _: Holder) -> Result<Spent, StoreError> {
-        Ok(Spent::default())
-    }
-    async fn switches(&self) -> Result<Switches, StoreError> {
-        Ok(Switches::default())
-    }
-    async fn noted_mode(&self) -> Result<Option<(Mode, Option<Mode>)>, StoreError> {
-        Ok(Some((Mode::Guarded, None)))
-    }
-}
-
-#[async_trait]
-impl Conversations for MemoryStore {
-    async fn conversation(&self, _: ConversationId) -> Result<Option<Conversation>, StoreError> {
-        Ok(None)
-    }
-    async fn conversations(&self, _: u32) -> Result<Vec<ConversationSummary>, StoreError> {
-        Ok(Vec::new())
-    }
-}
-
-#[async_trait]
-impl LedgerReader for MemoryStore {
-    async fn records(&self, _: u64, _: u32) -> Result<Vec<StoredRecord>, StoreError> {
-        Ok(Vec::new())
-    }
-    async fn head(&self) -> Result<Option<Head>, StoreError> {
-        Ok(None)
-    }
-    async fn hash_at(&self, _: u64) -> Result<Option<Digest>, StoreError> {
-        Ok(None)
     }
 }

@@ -6,12 +6,13 @@ use std::time::Duration;
 use async_trait::async_trait;
 use narthex_core::{
     Containment, EffectSite, Effects, EntityType, PolicyAction, Question, Reads, Reason, Scope,
-    Sends, TakesIn, Target, Tier,
+    Sends, Subject, SwitchScope, TakesIn, Target, Tier,
 };
 use narthex_gate::{
     Annotations, Asks, CallContext, Intent, Local, Observe, RecordedIntent, Staged, Surface,
     SurfaceInfo, ToolError, ToolOutput, ToolSpec,
 };
+use narthex_store::Effect;
 use serde_json::{Value, json};
 
 #[derive(Debug)]
@@ -35,7 +36,7 @@ impl Default for Trivial {
             spec("missing", Tier::T0, EffectSite::Observe, &json!({})),
             spec("boom", Tier::T0, EffectSite::Observe, &json!({})),
             spec("suggest", Tier::T1, EffectSite::Local, &text),
-            spec("publish", Tier::T2, EffectSite::Local, &json!({})),
+            spec("publish", Tier::T2, EffectSite::Local, &text),
         ];
         Self { ran: AtomicUsize::new(0), finished: AtomicUsize::new(0), tools }
     }
@@ -114,8 +115,14 @@ impl Surface for Trivial {
         Ok(ToolOutput::new(structured))
     }
 
-    async fn stage(&self, _: &Intent<Local>, _: Value) -> Result<Staged, ToolError> {
+    async fn stage(&self, intent: &Intent<Local>, _: Value) -> Result<Staged, ToolError> {
         self.ran.fetch_add(1, Ordering::SeqCst);
+        if intent.tool() == "publish" {
+            // The store of this house does nothing with effects, so this changes nothing.
+            let effect = Effect::LiftSwitch { scope: SwitchScope::Everything };
+            let answer = ToolOutput::new(json!({"published": true}));
+            return Ok(Staged { effect, subject: Subject::default(), answer });
+        }
         Err(ToolError::caller(Reason::Conflict, "it changed"))
     }
 
