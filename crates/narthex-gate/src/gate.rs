@@ -69,9 +69,9 @@ pub struct Health {
 }
 
 impl Health {
-    /// Everything is.
+    /// Nothing is at fault. What the owner stopped is not.
     pub const fn is_good(self) -> bool {
-        self.store && self.ledger && self.policy && self.running
+        self.store && self.ledger && self.policy
     }
 }
 

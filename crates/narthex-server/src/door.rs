@@ -104,8 +104,9 @@ impl Door {
     pub async fn serve(self, stop: CancellationToken) -> io::Result<()> {
         let Self { listening, edge, house, .. } = self;
         let settling = settle(house.clone(), stop.clone());
+        let watching = house.watch_stop_file(stop.clone());
         let serving = narthex_mcp::serve(listening, router(&house, &edge), &edge, stop);
-        let (served, ()) = tokio::join!(serving, settling);
+        let (served, (), ()) = tokio::join!(serving, settling, watching);
         house.gate().drain().await;
         served
     }
@@ -134,6 +135,8 @@ async fn health(State(house): State<House>) -> Response {
         "store": word(health.store),
         "ledger": word(health.ledger),
         "policy": word(health.policy),
+        // What the owner stopped is no fault, so it turns nothing red.
+        "stopped": !health.running,
     });
     let headers = [(header::CONTENT_TYPE, "application/json"), (header::CACHE_CONTROL, "no-store")];
     (status, headers, body.to_string()).into_response()
@@ -168,13 +171,16 @@ fn check(config: &DoorConfig) -> Result<(), DoorError> {
     Ok(())
 }
 
-/// Writes down, now and then, the refusals that were only counted.
+/// Writes down, now and then, the refusals that were only counted, and ends old sessions.
 async fn settle(house: House, stop: CancellationToken) {
     let mut tick = tokio::time::interval(SETTLE_EVERY);
     loop {
         tokio::select! {
             () = stop.cancelled() => return,
-            _ = tick.tick() => house.gate().settle_refusals().await,
+            _ = tick.tick() => {
+                house.gate().settle_refusals().await;
+                house.gate().expire_sessions();
+            }
         }
     }
 }

@@ -11,6 +11,7 @@ use tokio_util::sync::CancellationToken;
 
 use narthex_workspace::{CompanionSurface, WorkspaceConfig, WorkspaceSurface};
 
+use crate::StopFile;
 use crate::owner::{Desk, StdioIdentity};
 
 /// What a house is built from.
@@ -34,6 +35,8 @@ pub struct HouseParts {
     pub edge: EdgeConfig,
     /// What holds the data directory, for `status`.
     pub holder: String,
+    /// The file that stops everything while it is there.
+    pub stop_file: StopFile,
 }
 
 /// A house. Cheap to clone; all clones are one house.
@@ -44,6 +47,7 @@ pub struct House {
     companion: Arc<ReadySurface>,
     desk: Desk,
     edge: EdgeConfig,
+    stop_file: StopFile,
 }
 
 impl House {
@@ -67,10 +71,19 @@ impl House {
             config: parts.gate,
         })
         .await;
+        // Before anyone can call: what an operator stopped while nothing ran is stopped.
+        parts.stop_file.heed(&gate).await;
         let workspace = Arc::new(ReadySurface::new(Arc::new(workspace))?);
         let companion = Arc::new(ReadySurface::new(Arc::new(companion))?);
-        let desk = Desk::new(gate.clone(), Arc::clone(&workspace), parts.token_key, parts.holder);
-        Ok(Self { gate, workspace, companion, desk, edge: parts.edge })
+        let stop_file = parts.stop_file;
+        let desk = Desk::new(
+            gate.clone(),
+            Arc::clone(&workspace),
+            parts.token_key,
+            parts.holder,
+            stop_file.clone(),
+        );
+        Ok(Self { gate, workspace, companion, desk, edge: parts.edge, stop_file })
     }
 
     /// The one path every call takes.
@@ -110,6 +123,11 @@ impl House {
         if let Err(error) = server.run(input, output, stop).await {
             tracing::debug!(%error, "an MCP client on stdio went away");
         }
+    }
+
+    /// Looks for the stop file until told to stop: whoever serves agents runs this beside it.
+    pub async fn watch_stop_file(&self, stop: CancellationToken) {
+        self.stop_file.watch(&self.gate, stop).await;
     }
 
     /// Where the owner's requests are carried out.

@@ -11,11 +11,16 @@
 
 mod data_dir;
 mod door;
+mod follow;
 mod house;
 pub mod owner;
+mod seal_keys;
 mod socket;
+mod stop_file;
 
 pub use data_dir::{DataDir, DataDirError, Held, Holder, Keys};
 pub use door::{Door, DoorConfig, DoorError, ROUTES};
+pub use follow::{FollowerStatus, Following, Watched};
 pub use house::{House, HouseParts};
 pub use socket::{OwnerClient, OwnerSocket};
+pub use stop_file::StopFile;

@@ -1,13 +1,13 @@
 //! Agents, and who a stdio process speaks for.
 
 use narthex_core::{
-    Agent, AgentId, AgentKind, Ceiling, Consent, Grant, Grants, ProposalStatus, Slug, Subject,
-    Tier, Title, clean_line,
+    Agent, AgentId, AgentKind, Budget, Ceiling, Consent, Grant, Grants, Holder, Place,
+    ProposalStatus, Slug, Subject, Tier, Title, clean_line,
 };
 use narthex_store::{Effect, ProposalFilter, fresh_uuid};
 
 use super::desk::invalid;
-use super::{AgentInfo, Desk, OwnerError, Reply, StdioIdentity};
+use super::{AgentInfo, BudgetInfo, Desk, OwnerError, Reply, SessionSeen, StdioIdentity};
 
 /// An agent to be registered, as the owner typed it.
 pub(super) struct NewAgent {
@@ -142,6 +142,8 @@ impl Desk {
             ..ProposalFilter::default()
         };
         let open = self.store().proposals(&filter).await?;
+        let holder = Holder { agent: agent.id, space: agent.space };
+        let place = Place { agent: agent.id, space: agent.space, upstream: None };
         let space_ceiling = space.as_ref().and_then(|space| space.ceiling);
         let effective =
             Ceiling::of(self.gate.mode(), space_ceiling, agent.ceiling, Consent::Absent);
@@ -155,12 +157,41 @@ impl Desk {
             space_id: agent.space,
             grants: agent.grants,
             ceiling: agent.ceiling,
+            space_ceiling,
+            mode: self.gate.mode(),
             effective_ceiling: effective.tier(),
             disabled: agent.disabled,
             live_tokens: tokens.iter().filter(|token| token.is_live(now)).count(),
             open_proposals: open.len(),
+            waiting_approvals: self.approvals(Some(agent.id), false, u32::MAX).await?.len(),
+            stops: self.stops_at(&place).await?,
+            latches: self.latches(Some(agent.id)).await?,
+            budget: self.budget_info(holder, agent.budget).await?,
+            sessions: self.sessions_of(agent.id),
             created: agent.created,
         })
+    }
+}
+
+impl Desk {
+    async fn budget_info(
+        &self,
+        holder: Holder,
+        own: Option<Budget>,
+    ) -> Result<BudgetInfo, OwnerError> {
+        let limits = own.unwrap_or(self.gate.config().budget);
+        let spent = self.store().spent(holder).await?;
+        let used = spent.within(self.now(), limits.window());
+        Ok(BudgetInfo { own: own.is_some(), limits, used })
+    }
+
+    fn sessions_of(&self, agent: AgentId) -> Vec<SessionSeen> {
+        let open = self.gate.sessions().into_iter().filter(|session| session.agent == agent);
+        open.map(|session| SessionSeen {
+            open_seconds: session.open_for.as_secs(),
+            idle_seconds: session.idle_for.as_secs(),
+        })
+        .collect()
     }
 }
 

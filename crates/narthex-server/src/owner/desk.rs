@@ -11,6 +11,7 @@ use narthex_gate::{Gate, ReadySurface, SecretKey};
 use narthex_store::{Committed, Effect, Refused, Store, StoreError, UnitOfWork, fresh_uuid};
 
 use super::{OwnerError, Reply, Request, Trouble};
+use crate::{StopFile, Watched};
 
 /// Where an owner's requests are carried out.
 #[derive(Debug, Clone)]
@@ -20,6 +21,8 @@ pub struct Desk {
     pub(super) token_key: SecretKey,
     pub(super) holder: Arc<str>,
     pub(super) mcp_url: Arc<OnceLock<String>>,
+    pub(super) stop_file: StopFile,
+    pub(super) followers: Arc<OnceLock<Watched>>,
 }
 
 impl Desk {
@@ -28,14 +31,22 @@ impl Desk {
         workspace: Arc<ReadySurface>,
         token_key: SecretKey,
         holder: String,
+        stop_file: StopFile,
     ) -> Self {
-        Self { gate, workspace, token_key, holder: holder.into(), mcp_url: Arc::default() }
+        let (mcp_url, followers) = (Arc::default(), Arc::default());
+        Self { gate, workspace, token_key, holder: holder.into(), mcp_url, stop_file, followers }
     }
 
     /// Says where agents connect, once the door is open.
     pub fn announce(&self, mcp_url: &str) {
         // The door opens once; a second announcement would be the same.
         let _ = self.mcp_url.set(mcp_url.to_owned());
+    }
+
+    /// Says who follows the ledger, for `status`.
+    pub fn watch(&self, followers: Watched) {
+        // They are started once.
+        let _ = self.followers.set(followers);
     }
 
     /// The owner's token, for the ready line of a demo.
@@ -95,7 +106,13 @@ impl Desk {
             }
             Request::LedgerTail { count } => self.ledger_tail(count).await,
             Request::LedgerRead { from, limit } => self.ledger_read(from, limit).await,
+            Request::Approval(request) => self.approval(request).await,
+            Request::Switch(request) => self.switch(request).await,
+            Request::Setting(request) => self.setting(request).await,
+            Request::Taint(request) => self.taint(request).await,
+            Request::Ledger(request) => self.ledger(request).await,
             Request::Status => self.status().await,
+            Request::Check => self.checkup().await,
             Request::Companion { space } => self.companion(space.as_deref()).await,
             Request::StdioAgent { agent } => self.stdio_agent(&agent).await,
         }

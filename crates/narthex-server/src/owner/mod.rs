@@ -1,18 +1,31 @@
 //! The owner's side: requests, replies, and the desk that carries them out.
 
 mod agents;
+mod approvals;
+mod budget;
+mod checkup;
 mod conversations;
 mod desk;
+mod gate_request;
 mod inbox;
 mod ledger;
 mod pages;
 mod policy;
 mod reply;
 mod request;
+mod sealed;
+mod settings;
 mod spaces;
 mod status;
+mod switches;
+mod taint;
 mod tokens;
 
+pub use budget::{BudgetChange, BudgetSpec, LONGEST_WINDOW_SECONDS, Limit, loosens};
 pub use desk::Desk;
+pub use gate_request::{
+    Answer, ApprovalRequest, SettingRequest, StopScope, SwitchRequest, TaintRequest,
+};
 pub use reply::*;
 pub use request::{MAX_IMPORT_BATCH, Request};
+pub use sealed::{LedgerReply, LedgerRequest, SealLine};

@@ -1,12 +1,27 @@
 //! What comes back to an owner.
 
+mod agents;
+mod approvals;
+mod gate;
+mod proposals;
+mod status;
+mod things;
+
+pub use agents::{AgentInfo, BudgetInfo, SessionSeen};
+pub use approvals::{ApprovalAnswered, ApprovalDetail, ApprovalInfo, Nonce};
+pub use gate::{CauseInfo, Kept, LatchInfo, ModeInfo, Resumed, StopInfo, Stopped, Stops};
+pub use proposals::{Decided, ProposalDetail, ProposalInfo};
+pub use status::{Checked, Status};
+pub use things::{Imported, PageWritten, SpaceInfo, TokenCreated, TokenInfo, TokenRevoked};
+
 use narthex_core::{
-    AgentId, AgentKind, ChangeAction, Conversation, ConversationSummary, EntityType, Grants, Mode,
-    PageDraft, PageId, PageRevision, PageSummary, PageView, ProposalId, ProposalStatus, Slug,
-    SpaceId, Taint, Tier, Timestamp, Title, TokenId, TokenLabel,
+    AgentId, Conversation, ConversationSummary, EntityType, PageRevision, PageSummary, PageView,
+    SpaceId,
 };
 use narthex_store::chain::Record;
 use serde::{Deserialize, Serialize};
+
+use super::sealed::LedgerReply;
 
 /// What comes back.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -52,202 +67,32 @@ pub enum Reply {
     Explained(Vec<Explained>),
     /// Records.
     Records(Vec<Record>),
+    /// Of the sealed ledger.
+    Ledger(LedgerReply),
     /// Records exactly as stored.
     Stored(Vec<StoredLine>),
+    /// Requests for approval.
+    Approvals(Vec<ApprovalInfo>),
+    /// A request for approval with everything an owner needs to decide.
+    Approval(Box<ApprovalDetail>),
+    /// A request for approval was answered.
+    ApprovalAnswered(ApprovalAnswered),
+    /// What is stopped.
+    Stops(Stops),
+    /// Something was stopped.
+    Stopped(Stopped),
+    /// Something is no longer stopped.
+    Resumed(Resumed),
+    /// The server's posture.
+    Mode(ModeInfo),
+    /// What agents have taken in.
+    Latches(Vec<LatchInfo>),
     /// How the house is.
-    Status(Status),
+    Status(Box<Status>),
+    /// What a look at the house's own state found.
+    Checked(Vec<Checked>),
     /// Who a stdio process speaks for.
     Stdio(StdioIdentity),
-}
-
-/// A space, with how full it is.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct SpaceInfo {
-    /// Its id.
-    pub id: SpaceId,
-    /// Its slug.
-    pub slug: Slug,
-    /// Its name.
-    pub name: Title,
-    /// The highest tier allowed in it, if set.
-    pub ceiling: Option<Tier>,
-    /// How many pages it has.
-    pub pages: u64,
-    /// When it was made.
-    pub created: Timestamp,
-}
-
-/// A page that was written.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct PageWritten {
-    /// Its id.
-    pub id: PageId,
-    /// Its slug.
-    pub slug: String,
-    /// The space it is in.
-    pub space: Slug,
-    /// Its revision now.
-    pub revision: u32,
-}
-
-/// What became of an imported page.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Imported {
-    /// It is new.
-    Created,
-    /// It said something else before.
-    Updated,
-    /// It said the same.
-    Unchanged,
-}
-
-/// An agent as the owner sees it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct AgentInfo {
-    /// Its id.
-    pub id: AgentId,
-    /// Its slug.
-    pub slug: Slug,
-    /// Its name.
-    pub name: Title,
-    /// What sort of agent.
-    pub kind: AgentKind,
-    /// The model behind it.
-    pub model: Option<String>,
-    /// The slug of the space it is bound to.
-    pub space: Option<Slug>,
-    /// That space's id.
-    pub space_id: Option<SpaceId>,
-    /// What it was given.
-    pub grants: Grants,
-    /// The highest tier it may reach.
-    pub ceiling: Tier,
-    /// The ceiling in force: the lowest of mode, space and agent.
-    pub effective_ceiling: Tier,
-    /// Whether it is switched off.
-    pub disabled: bool,
-    /// Tokens that open something now.
-    pub live_tokens: usize,
-    /// Proposals that wait.
-    pub open_proposals: usize,
-    /// When it was registered.
-    pub created: Timestamp,
-}
-
-/// A new token. Not `Debug`-printed anywhere: it holds the secret.
-#[derive(Clone, Serialize, Deserialize)]
-pub struct TokenCreated {
-    /// Its public id.
-    pub id: TokenId,
-    /// Whose.
-    pub agent: Slug,
-    /// What it is called.
-    pub label: TokenLabel,
-    /// The token itself, shown this once.
-    pub token: String,
-    /// When it ends by itself.
-    pub expires: Option<Timestamp>,
-}
-
-impl std::fmt::Debug for TokenCreated {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("TokenCreated").field("id", &self.id).finish_non_exhaustive()
-    }
-}
-
-/// A token as the owner sees it later.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct TokenInfo {
-    /// Its public id.
-    pub id: TokenId,
-    /// Whose.
-    pub agent: Slug,
-    /// What it is called.
-    pub label: TokenLabel,
-    /// live, expired or revoked.
-    pub state: String,
-    /// When it was made.
-    pub created: Timestamp,
-    /// When it ends by itself.
-    pub expires: Option<Timestamp>,
-    /// When it was ended.
-    pub revoked: Option<Timestamp>,
-    /// When it was last used, to the minute.
-    pub last_used: Option<Timestamp>,
-}
-
-/// A token that was ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct TokenRevoked {
-    /// Which.
-    pub id: TokenId,
-    /// False if it had been ended before.
-    pub now: bool,
-}
-
-/// A proposal in a list.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ProposalInfo {
-    /// Its id.
-    pub id: ProposalId,
-    /// Who asked.
-    pub agent: Slug,
-    /// Where.
-    pub space: Slug,
-    /// What kind of thing.
-    pub entity_type: EntityType,
-    /// What it would do.
-    pub action: ChangeAction,
-    /// The page's slug.
-    pub slug: Option<String>,
-    /// The page, if it exists.
-    pub page: Option<PageId>,
-    /// The revision it was made against.
-    pub base_revision: Option<u32>,
-    /// Why, in the agent's words.
-    pub reason: String,
-    /// What the agent had taken in.
-    pub taint: Taint,
-    /// What became of it.
-    pub status: ProposalStatus,
-    /// Why it was rejected, or what it conflicted with.
-    pub note: Option<String>,
-    /// When it was made.
-    pub created: Timestamp,
-    /// When it was decided.
-    pub decided: Option<Timestamp>,
-}
-
-/// A proposal with what it would change.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct ProposalDetail {
-    /// The proposal.
-    #[serde(flatten)]
-    pub info: ProposalInfo,
-    /// What the page said at the revision the proposal was made against.
-    pub base: Option<PageDraft>,
-    /// What the page says now, if it is still there.
-    pub current: Option<PageDraft>,
-    /// The revision it is at now.
-    pub current_revision: Option<u32>,
-    /// What it would say.
-    pub proposed: Option<PageDraft>,
-    /// The change as a unified diff of the markdown with its front matter.
-    pub diff: String,
-}
-
-/// A proposal that was decided.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Decided {
-    /// Which.
-    pub id: ProposalId,
-    /// What became of it.
-    pub status: ProposalStatus,
-    /// The page it made or changed.
-    pub page: Option<PageId>,
-    /// Its revision now.
-    pub revision: Option<u32>,
 }
 
 /// Why policy says what it says about one action.
@@ -284,37 +129,6 @@ pub struct StoredLine {
     pub hash: String,
 }
 
-/// How the house is.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Status {
-    /// The program's version.
-    pub version: String,
-    /// The process that holds the data directory.
-    pub pid: u32,
-    /// What it is: `serve`, `stdio`, or the command itself.
-    pub holder: String,
-    /// Where agents connect, if it listens.
-    pub mcp_url: Option<String>,
-    /// The server's posture.
-    pub mode: Mode,
-    /// Whether the store answers.
-    pub store: bool,
-    /// Whether the ledger can be written.
-    pub ledger: bool,
-    /// Whether a policy is in force.
-    pub policy: bool,
-    /// How many policies.
-    pub policies: usize,
-    /// How many records.
-    pub records: u64,
-    /// How many spaces, agents, and proposals that wait.
-    pub spaces: usize,
-    /// Agents.
-    pub agents: usize,
-    /// Proposals that wait.
-    pub open_proposals: usize,
-}
-
 /// Who a stdio process speaks for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StdioIdentity {
@@ -346,6 +160,8 @@ pub enum Trouble {
     NotFound,
     /// It changed, or the name is taken.
     Conflict,
+    /// What was to prove the owner's intent does not.
+    Denied,
     /// The house cannot do it now.
     Unavailable,
     /// Our own fault.

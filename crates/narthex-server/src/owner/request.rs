@@ -7,6 +7,9 @@
 use narthex_core::{ChangeAction, EntityType, PageDraft, ProposalStatus, Tier};
 use serde::{Deserialize, Serialize};
 
+use super::gate_request::{ApprovalRequest, SettingRequest, SwitchRequest, TaintRequest};
+use super::sealed::LedgerRequest;
+
 /// Something an owner asks for.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(tag = "do", rename_all = "snake_case")]
@@ -217,8 +220,20 @@ pub enum Request {
         /// At most so many.
         limit: u32,
     },
+    /// Requests for approval.
+    Approval(ApprovalRequest),
+    /// Kill switches.
+    Switch(SwitchRequest),
+    /// Posture, ceilings and budgets.
+    Setting(SettingRequest),
+    /// What agents have taken in.
+    Taint(TaintRequest),
+    /// The sealed ledger.
+    Ledger(LedgerRequest),
     /// How the house is.
     Status,
+    /// Whether the house can read its own state.
+    Check,
     /// The companion's id, registering it if it is not there yet; for `narthex stdio`.
     Companion {
         /// The space to bind it to.

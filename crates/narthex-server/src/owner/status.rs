@@ -1,7 +1,11 @@
 //! How the house is.
 
+use std::collections::BTreeSet;
+
 use narthex_core::ProposalStatus;
 use narthex_store::ProposalFilter;
+
+use crate::Watched;
 
 use super::{Desk, OwnerError, Reply, Status};
 
@@ -13,20 +17,28 @@ impl Desk {
             limit: u32::MAX,
             ..ProposalFilter::default()
         };
-        Ok(Reply::Status(Status {
+        let tainted: BTreeSet<_> =
+            self.latches(None).await?.into_iter().map(|latch| latch.agent_id).collect();
+        Ok(Reply::Status(Box::new(Status {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             pid: std::process::id(),
             holder: self.holder.to_string(),
             mcp_url: self.mcp_url.get().cloned(),
             mode: self.gate.mode(),
+            settings_mode: self.gate.config().mode,
+            stops: self.stops().await?,
             store: health.store,
             ledger: health.ledger,
             policy: health.policy,
             policies: self.gate.policy().count(),
+            followers: self.followers.get().map(Watched::status).unwrap_or_default(),
             records: self.store().head().await?.map_or(0, |head| head.seq),
             spaces: self.store().spaces().await?.len(),
             agents: self.store().agents().await?.len(),
+            tainted_agents: tainted.len(),
             open_proposals: self.store().proposals(&filter).await?.len(),
-        }))
+            waiting_approvals: self.approvals(None, false, u32::MAX).await?.len(),
+            sessions: self.gate.keeps_sessions().then(|| self.gate.sessions().len()),
+        })))
     }
 }

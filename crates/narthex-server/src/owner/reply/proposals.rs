@@ -1,0 +1,70 @@
+//! Proposals.
+
+use narthex_core::{
+    ChangeAction, EntityType, PageDraft, PageId, ProposalId, ProposalStatus, Slug, Taint, Timestamp,
+};
+use serde::{Deserialize, Serialize};
+
+/// A proposal in a list.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ProposalInfo {
+    /// Its id.
+    pub id: ProposalId,
+    /// Who asked.
+    pub agent: Slug,
+    /// Where.
+    pub space: Slug,
+    /// What kind of thing.
+    pub entity_type: EntityType,
+    /// What it would do.
+    pub action: ChangeAction,
+    /// The page's slug.
+    pub slug: Option<String>,
+    /// The page, if it exists.
+    pub page: Option<PageId>,
+    /// The revision it was made against.
+    pub base_revision: Option<u32>,
+    /// Why, in the agent's words.
+    pub reason: String,
+    /// What the agent had taken in.
+    pub taint: Taint,
+    /// What became of it.
+    pub status: ProposalStatus,
+    /// Why it was rejected, or what it conflicted with.
+    pub note: Option<String>,
+    /// When it was made.
+    pub created: Timestamp,
+    /// When it was decided.
+    pub decided: Option<Timestamp>,
+}
+
+/// A proposal with what it would change.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ProposalDetail {
+    /// The proposal.
+    #[serde(flatten)]
+    pub info: ProposalInfo,
+    /// What the page said at the revision the proposal was made against.
+    pub base: Option<PageDraft>,
+    /// What the page says now, if it is still there.
+    pub current: Option<PageDraft>,
+    /// The revision it is at now.
+    pub current_revision: Option<u32>,
+    /// What it would say.
+    pub proposed: Option<PageDraft>,
+    /// The change as a unified diff of the markdown with its front matter.
+    pub diff: String,
+}
+
+/// A proposal that was decided.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Decided {
+    /// Which.
+    pub id: ProposalId,
+    /// What became of it.
+    pub status: ProposalStatus,
+    /// The page it made or changed.
+    pub page: Option<PageId>,
+    /// Its revision now.
+    pub revision: Option<u32>,
+}

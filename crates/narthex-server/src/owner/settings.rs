@@ -1,0 +1,73 @@
+//! Posture, ceilings and budgets: each change with its own record.
+
+use narthex_core::{Agent, Subject, Tier};
+use narthex_gate::ModeError;
+use narthex_store::Effect;
+
+use super::budget::{BudgetChange, LONGEST_WINDOW_SECONDS, words};
+use super::desk::{conflict, invalid};
+use super::{Desk, ModeInfo, OwnerError, Reply, SettingRequest};
+
+impl Desk {
+    pub(super) async fn setting(&self, request: SettingRequest) -> Result<Reply, OwnerError> {
+        match request {
+            SettingRequest::Mode => Ok(self.mode_info(None)),
+            SettingRequest::SetMode { mode } => {
+                let before = self.gate.set_mode(mode).await.map_err(|error| match error {
+                    ModeError::AboveSettings { .. } => conflict(error),
+                    ModeError::Store(error) => error.into(),
+                })?;
+                Ok(self.mode_info(Some(before)))
+            }
+            SettingRequest::SetAgent { agent, ceiling, budget } => {
+                let agent = self.agent_named(&agent).await?;
+                if let Some(ceiling) = ceiling {
+                    self.set_ceiling(&agent, ceiling).await?;
+                }
+                if let Some(change) = budget {
+                    self.set_budget(&agent, change).await?;
+                }
+                self.agent_show(agent.slug.as_str()).await
+            }
+            SettingRequest::SetSpace { space, ceiling } => {
+                let space = self.space_named(&space).await?;
+                let word = |tier: Option<Tier>| tier.map_or("none", Tier::as_str);
+                let subject =
+                    Subject::one("space", space.id).changed(word(space.ceiling), word(ceiling));
+                let effect = Effect::SetSpaceCeiling { space: space.id, ceiling };
+                self.change("space.ceiling", Some(space.id), subject, effect).await?;
+                self.space_show(space.slug.as_str()).await
+            }
+        }
+    }
+
+    fn mode_info(&self, before: Option<narthex_core::Mode>) -> Reply {
+        let settings = self.gate.config().mode;
+        Reply::Mode(ModeInfo { mode: self.gate.mode(), settings, before })
+    }
+
+    async fn set_ceiling(&self, agent: &Agent, ceiling: Tier) -> Result<(), OwnerError> {
+        let subject = Subject::one("agent", agent.id).changed(agent.ceiling, ceiling);
+        let effect = Effect::SetAgentCeiling { agent: agent.id, ceiling };
+        self.change("agent.ceiling", agent.space, subject, effect).await?;
+        Ok(())
+    }
+
+    async fn set_budget(&self, agent: &Agent, change: BudgetChange) -> Result<(), OwnerError> {
+        let budget = match change {
+            BudgetChange::House => None,
+            BudgetChange::Own(spec) => {
+                Some(spec.over(agent.budget.unwrap_or(self.gate.config().budget)))
+            }
+        };
+        let window = budget.map_or(1, |budget| budget.window_seconds);
+        if !(1..=LONGEST_WINDOW_SECONDS).contains(&window) {
+            return Err(invalid("a budget's window is from 1 second to 31 days"));
+        }
+        let subject = Subject::one("agent", agent.id)
+            .changed(words(agent.budget.as_ref()), words(budget.as_ref()));
+        let effect = Effect::SetAgentBudget { agent: agent.id, budget };
+        self.change("agent.budget", agent.space, subject, effect).await?;
+        Ok(())
+    }
+}
