@@ -189,3 +189,6 @@ pub(super) async fn execute(conn: &mut SqliteConnection, sql: &'static str) -> R
 }
 
 const NOT_UNTIL_RESTART: &str = "a flush to disk failed; nothing is written until a restart";
+
+#[cfg(test)]
+mod tests;

@@ -52,6 +52,9 @@ impl Writer {
         };
         if let Err(abort) = written {
             tracing::warn!(error = abort.message, "the accounts were not written at the end");
+            if abort.until_restart {
+                self.standing.stop();
+            }
             let _ = execute(&mut self.conn, "ROLLBACK").await;
         }
     }

@@ -63,7 +63,7 @@ impl House {
         done(store, Effect::EngageSwitch(self.engaged(self.scope()))).await;
         done(store, Effect::NoteMode { mode: Mode::Guarded, chosen: Some(Mode::Readonly) }).await;
         for _ in 0..5 {
-            commit(store, self.call(&self.agent)).await.expect("commits");
+            commit(store, call(&self.agent)).await.expect("commits");
         }
     }
 
@@ -89,10 +89,6 @@ impl House {
         };
         let arms = Some(Arming { holder: holder(agent), taint, cause, every_millis: None });
         UnitOfWork { arms, ..UnitOfWork::default() }
-    }
-
-    fn call(&self, agent: &Agent) -> UnitOfWork {
-        UnitOfWork::records(vec![observed(agent)])
     }
 
     fn request(&self, target: &str) -> Approval {
@@ -224,6 +220,10 @@ async fn done(store: &SqliteStore, effect: Effect) -> Effected {
 
 const fn holder(agent: &Agent) -> Holder {
     Holder { agent: agent.id, space: agent.space }
+}
+
+fn call(agent: &Agent) -> UnitOfWork {
+    UnitOfWork::records(vec![observed(agent)])
 }
 
 fn observed(agent: &Agent) -> RecordDraft {

@@ -41,7 +41,9 @@ async fn follows(seed: u64) {
     let mut models = [Model::default(); 2];
     for step in 0..150 {
         let which = usize::try_from(dice.roll(2)).expect("small");
-        let (agent, model) = (&agents[which], &mut models[which]);
+        let (Some(agent), Some(model)) = (agents.get(which), models.get_mut(which)) else {
+            panic!("one of the two");
+        };
         let limit = dice.roll(40);
         let budget = Budget {
             window_seconds: 600,
@@ -106,7 +108,7 @@ async fn all_at_once_they_never_pass_the_limit() {
         Budget { window_seconds: 600, calls: [Some(50), None, None, None], ..Budget::default() };
     let mut tasks = tokio::task::JoinSet::new();
     for n in 0..300 {
-        let mut unit = house.call(&house.agent);
+        let mut unit = super::call(&house.agent);
         let holder = holder(&house.agent);
         unit.guards.push(Guard::WithinBudget { holder, budget, now });
         let burns = n % 3 == 0;

@@ -9,7 +9,9 @@ use narthex_store::{
 use super::{House, commit, done, record, records, tools};
 
 fn damaged<T: std::fmt::Debug>(result: Result<T, StoreError>) {
-    assert!(matches!(result, Err(StoreError::Damaged(_))), "{result:?}");
+    let error = result.expect_err("not served");
+    let damaged = matches!(error, StoreError::Damaged(_));
+    assert!(damaged, "{error:?}");
 }
 
 #[tokio::test]
@@ -151,7 +153,7 @@ async fn an_older_account_put_back_is_noticed() {
     store.close().await.expect("closes");
     house.sql("CREATE TABLE kept AS SELECT * FROM budgets").await;
     let store = house.backend.store().await.expect("opens");
-    commit(&store, house.call(&house.agent)).await.expect("commits");
+    commit(&store, super::call(&house.agent)).await.expect("commits");
     store.close().await.expect("closes");
     house.sql("DELETE FROM budgets; INSERT INTO budgets SELECT * FROM kept").await;
     let store = house.backend.store().await.expect("opens");

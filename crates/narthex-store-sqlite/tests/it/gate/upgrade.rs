@@ -20,7 +20,7 @@ async fn older(migrated: bool) -> (House, narthex_core::Proposal) {
         RecordDraft::new(Phase::House, call, Actor::House, Transport::Local, "house.founded");
     let first = seal(founded, 1, Timestamp::from_millis(1), GENESIS).expect("seals");
     let head = key().head(1, first.hash);
-    let bytes: String = first.bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+    let text = std::str::from_utf8(&first.bytes).expect("ASCII");
     let schema = if migrated {
         "UPDATE proposals SET mac = NULL; DELETE FROM gate_seal; DELETE FROM budgets;"
     } else {
@@ -33,7 +33,7 @@ async fn older(migrated: bool) -> (House, narthex_core::Proposal) {
         .sql(&format!(
             "{schema} {}
              DELETE FROM ledger; DELETE FROM ledger_head;
-             INSERT INTO ledger VALUES (1, x'{bytes}', x'{2}');
+             INSERT INTO ledger VALUES (1, CAST('{text}' AS BLOB), x'{2}');
              INSERT INTO ledger_head VALUES (1, 1, x'{2}', x'{1}')",
             if migrated { "DELETE FROM ledger_checkpoints;" } else { "" },
             head.mac,
