@@ -52,6 +52,29 @@ async fn both_eras_cross_the_bridge() {
 }
 
 #[tokio::test]
+async fn a_session_is_kept_across_the_bridge_and_ended_with_it() {
+    let house = House::with_sessions().open().await;
+    let (mut client, running) = bridge(&format!("http://{}/mcp", house.addr), TA);
+    let echo = json!({"name": "echo", "arguments": {"text": "x"}});
+    let early = client.ask(&message(1, "tools/call", &echo)).await;
+    assert_eq!(early["error"]["data"]["code"], "unknown_session");
+    let hello = json!({"protocolVersion": "2025-06-18", "consentCeiling": "T0"});
+    client.ask(&message(2, "initialize", &hello)).await;
+    client.say(r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#).await;
+    let legacy = client.ask(&message(3, "tools/call", &echo)).await;
+    assert_eq!(legacy["result"]["structuredContent"], echo["arguments"]);
+    let suggest = json!({"name": "suggest", "arguments": {}});
+    let refused = client.ask(&message(4, "tools/call", &suggest)).await;
+    assert_eq!(refused["result"]["_meta"]["narthex/error"]["code"], "over_ceiling");
+    let modern = client.ask(&message(5, "tools/call", &with_meta(&echo))).await;
+    assert_eq!(modern["result"]["resultType"], "complete");
+    assert_eq!(house.gate.sessions().len(), 1);
+    client.end().await;
+    running.await.expect("joined").expect("a clean end");
+    assert!(house.gate.sessions().is_empty());
+}
+
+#[tokio::test]
 async fn streams_become_lines_and_slow_calls_hold_nobody_up() {
     let house =
         House::new().edge(|edge| edge.early_headers_after = Duration::from_millis(50)).open().await;

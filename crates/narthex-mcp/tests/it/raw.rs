@@ -106,6 +106,10 @@ impl Request {
         self
     }
 
+    pub(crate) fn body_bytes(&self) -> &[u8] {
+        &self.body
+    }
+
     /// The head alone, with no framing but what was set.
     pub(crate) fn head(&self) -> Vec<u8> {
         let mut bytes = format!("{}\r\n", self.line).into_bytes();

@@ -4,8 +4,9 @@
 use std::sync::Arc;
 
 use rmcp::model::{
-    CacheScope, CallToolResult, ContentBlock, DiscoverResult, EmptyObject, ErrorCode, ErrorData,
-    Implementation, InitializeResult, ListToolsResult, MetaObject, ProtocolVersion, ResultType,
+    CacheScope, CallToolResult, ContentBlock, DiscoverResult, ElicitRequest, ElicitRequestParams,
+    EmptyObject, ErrorCode, ErrorData, Implementation, InitializeResult, InputRequest,
+    InputRequiredResult, ListToolsResult, MetaObject, ProtocolVersion, ResultType,
     ServerCapabilities, Tool, ToolAnnotations,
 };
 use serde_json::{Map, json, to_value};
@@ -126,4 +127,26 @@ fn call_results() {
     assert_eq!(error.is_error, Some(true));
     assert_eq!(error.result_type, Some(ResultType::COMPLETE));
     assert!(error.structured_content.is_none());
+}
+
+#[test]
+fn asking_for_input() {
+    let params = ElicitRequestParams::UrlElicitationParams {
+        meta: None,
+        message: "m".to_owned(),
+        url: "https://c/1".to_owned(),
+        elicitation_id: "1".to_owned(),
+    };
+    let wire = json!({"mode": "url", "message": "m", "url": "https://c/1", "elicitationId": "1"});
+    assert_eq!(to_value(&params).expect("JSON"), wire);
+    let request = InputRequest::Elicitation(ElicitRequest::new(params));
+    let requests = [("k".to_owned(), request)].into_iter().collect();
+    let result = InputRequiredResult::new(Some(requests), Some("s".to_owned()));
+    assert_eq!(
+        to_value(result).expect("JSON"),
+        json!({
+            "resultType": "input_required", "requestState": "s",
+            "inputRequests": {"k": {"method": "elicitation/create", "params": wire}},
+        })
+    );
 }

@@ -139,7 +139,10 @@ async fn streams_are_connections_like_others() {
 
 #[tokio::test]
 async fn the_end_of_a_session_ends_its_streams_and_no_others() {
-    let house = House::with_sessions().open().await;
+    let house = House::with_sessions()
+        .edge(|edge| edge.header_deadline = Duration::from_millis(500))
+        .open()
+        .await;
     let (id, other) = (opened(&house, TA).await, opened(&house, TA).await);
     let streams = [listen(&house, TA, &id).await, listen(&house, TA_TOO, &id).await];
     let mut kept = listen(&house, TA, &other).await;
