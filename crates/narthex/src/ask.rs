@@ -54,13 +54,23 @@ impl Asking {
         }
     }
 
+    /// Finds the house only if someone else holds it.
+    pub async fn through(context: &Context) -> Result<Option<Self>, Failure> {
+        let client = OwnerClient::connect(&DataDir::at(&context.data_dir)).await?;
+        Ok(client.map(|client| Self(Way::Through(Box::new(client)))))
+    }
+
     /// Asks for something.
     pub async fn ask(&mut self, request: Request) -> Result<Reply, Failure> {
-        let reply = match &mut self.0 {
+        Ok(self.tell(request).await?)
+    }
+
+    /// Asks for something, and hands on what the house says about trouble.
+    pub async fn tell(&mut self, request: Request) -> Result<Reply, OwnerError> {
+        match &mut self.0 {
             Way::Through(client) => client.ask(&request).await,
             Way::Ourselves(open) => open.house.desk().handle(request).await,
-        };
-        Ok(reply?)
+        }
     }
 
     /// Ends it, with everything that was asked for on disk.
@@ -78,6 +88,7 @@ impl From<OwnerError> for Failure {
             Trouble::Invalid => Exit::Usage,
             Trouble::NotFound => Exit::NotFound,
             Trouble::Conflict => Exit::Conflict,
+            Trouble::Denied => Exit::Denied,
             Trouble::Unavailable => Exit::Unavailable,
             Trouble::Internal => Exit::Failed,
         };

@@ -34,8 +34,9 @@ impl OpenHouse {
         let policy = context.config.policy_files(&context.data_dir)?.engine()?;
         let clock: Arc<dyn Clock> = Arc::new(SystemClock);
         let rows = RowKey::of(&keys.ledger);
-        let mut sqlite =
-            SqliteConfig::new(dir.database(), dir.head_file(), keys.ledger, Arc::clone(&clock));
+        let now = Arc::clone(&clock);
+        let (database, head_file) = (dir.database(), dir.head_file());
+        let mut sqlite = SqliteConfig::new(database, head_file, keys.ledger, keys.seal, now);
         sqlite.readers = context.config.store.readers;
         let store = Arc::new(SqliteStore::open(sqlite).await.map_err(|error| unopened(&error))?);
         let house = House::open(HouseParts {
@@ -48,6 +49,7 @@ impl OpenHouse {
             workspace: context.config.workspace(),
             edge: edge(context),
             holder: what.to_owned(),
+            stop_file: dir.stop_file(),
         })
         .await
         .map_err(|fault| Failure::new(Exit::Failed, fault.to_string()))?;

@@ -17,6 +17,7 @@ pub mod config;
 mod context;
 pub mod demo;
 mod failure;
+mod followers;
 pub mod house;
 pub mod logs;
 pub mod markdown;

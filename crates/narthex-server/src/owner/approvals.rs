@@ -58,9 +58,10 @@ impl Desk {
         let approval = self.approval_named(name).await?;
         let info = self.approval_info(&approval).await?;
         let latch = self.store().latch(approval.binding.holder).await?;
-        let latch = match latch.taint().is_clean() {
-            true => None,
-            false => Some(self.latch_info(approval.binding.holder, &latch).await?),
+        let latch = if latch.taint().is_clean() {
+            None
+        } else {
+            Some(self.latch_info(approval.binding.holder, &latch).await?)
         };
         let open = info.status == ApprovalStatus::Waiting && info.needs_nonce;
         let nonce = open.then(|| Nonce::typed(&self.gate.nonce_of(&approval)));

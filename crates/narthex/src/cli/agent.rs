@@ -1,7 +1,10 @@
-//! `agent add|list|show|disable|enable`.
+//! `agent add|list|show|set|disable|enable`.
 
-use clap::{Args, Subcommand};
+use clap::{ArgGroup, Args, Subcommand};
 use narthex_core::Tier;
+use narthex_server::owner::BudgetChange;
+
+use super::budget;
 
 /// Agents: registered outsiders.
 #[derive(Debug, Clone, Subcommand)]
@@ -17,11 +20,12 @@ Examples:
   narthex agent list
   narthex agent list --output json")]
     List,
-    /// Show one agent
+    /// Show one agent: its ceiling and why, what it took in, what it has left
     #[command(after_help = "\
 Examples:
   narthex agent show claude")]
     Show(AgentNameArgs),
+    Set(AgentSetArgs),
     /// Switch an agent off, at once
     #[command(after_help = "\
 Examples:
@@ -75,4 +79,36 @@ pub struct AgentAddArgs {
 pub struct AgentNameArgs {
     /// Its slug or id
     pub agent: String,
+}
+
+/// Change an agent's ceiling or budget, at once
+///
+/// A budget is what it may use up in a rolling window: calls by tier, bytes returned, time taken
+/// and what an upstream says a call cost. What you do not name stays as it is; `none` takes a
+/// limit away; `default` gives it the house's budget again. What was used up stays used up.
+#[derive(Debug, Clone, Args)]
+#[command(
+    group = ArgGroup::new("what").required(true).multiple(true).args(["ceiling", "budget"]),
+    after_help = "\
+Examples:
+  narthex agent set claude --ceiling T2
+  narthex agent set claude --budget window=1h,t2=5,bytes=10MB
+  narthex agent set claude --budget window=1d,t1=200,time=5m,cost=2.5 --yes
+  narthex agent set claude --budget default"
+)]
+pub struct AgentSetArgs {
+    /// Its slug or id
+    pub agent: String,
+
+    /// The highest tier it may reach: T0, T1, T2 or T3
+    #[arg(long, value_name = "TIER")]
+    pub ceiling: Option<Tier>,
+
+    /// What it may use up: window=1h,t0=…,t1=…,t2=…,t3=…,bytes=10MB,time=5m,cost=2.5, or default
+    #[arg(long, value_parser = budget::budget)]
+    pub budget: Option<BudgetChange>,
+
+    /// Do not ask again when it goes upward
+    #[arg(long)]
+    pub yes: bool,
 }

@@ -4,7 +4,10 @@
 //! here (with examples in `after_help`), its file there, its line in `commands::run`.
 
 mod agent;
+mod approvals;
+mod budget;
 mod conversation;
+mod gate;
 mod inbox;
 mod ledger;
 mod page;
@@ -13,26 +16,38 @@ mod policy;
 mod serving;
 mod small;
 mod space;
+mod stopping;
 mod token;
 
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 
-pub use self::agent::{AgentAddArgs, AgentCommand, AgentNameArgs};
+pub use self::agent::{AgentAddArgs, AgentCommand, AgentNameArgs, AgentSetArgs};
+pub use self::approvals::{
+    ApprovalsApproveArgs, ApprovalsCommand, ApprovalsDenyArgs, ApprovalsIdArgs, ApprovalsListArgs,
+};
 pub use self::conversation::{
     ConversationAddArgs, ConversationCommand, ConversationListArgs, ConversationShowArgs,
 };
+pub use self::gate::{
+    ModeArgs, ModeCommand, ModeSetArgs, TaintClearArgs, TaintCommand, TaintShowArgs,
+};
 pub use self::inbox::{InboxCommand, InboxIdArgs, InboxListArgs, InboxRejectArgs};
-pub use self::ledger::{LedgerCommand, LedgerExportArgs, LedgerTailArgs};
+pub use self::ledger::{
+    LedgerCheckProofArgs, LedgerCommand, LedgerExportArgs, LedgerProveArgs, LedgerPruneArgs,
+    LedgerTailArgs, LedgerVerifyArgs,
+};
 pub use self::page::{
     PageAddArgs, PageCommand, PageEditArgs, PageExportArgs, PageImportArgs, PageListArgs,
     PageMoveArgs, PageNameArgs, TextArgs,
 };
+pub use self::parse::Before;
 pub use self::policy::{PolicyCheckArgs, PolicyCommand, PolicyExplainArgs};
 pub use self::serving::{InitArgs, ProxyArgs, ServeArgs, StdioArgs};
 pub use self::small::{CompletionsArgs, ReferenceArgs, ReferenceWhat};
-pub use self::space::{SpaceAddArgs, SpaceCommand, SpaceNameArgs};
+pub use self::space::{SpaceAddArgs, SpaceCommand, SpaceNameArgs, SpaceSetArgs};
+pub use self::stopping::{ResumeArgs, ScopeArgs, StopArgs};
 pub use self::token::{TokenCommand, TokenCreateArgs, TokenListArgs, TokenRevokeArgs};
 use crate::output::{Colour, Output};
 
@@ -124,6 +139,15 @@ pub enum Command {
     /// Proposals that wait for you
     #[command(subcommand)]
     Inbox(InboxCommand),
+    /// Calls that wait for your go-ahead
+    #[command(subcommand)]
+    Approvals(ApprovalsCommand),
+    Stop(StopArgs),
+    Resume(ResumeArgs),
+    Mode(ModeArgs),
+    /// What agents have taken in
+    #[command(subcommand)]
+    Taint(TaintCommand),
     /// Your own conversations, which no agent bound to a space can read
     #[command(subcommand)]
     Conversation(ConversationCommand),
@@ -159,6 +183,8 @@ Examples:
   narthex token create claude
   narthex serve
   narthex inbox list
+  narthex approvals list
+  narthex stop
 
 Exit codes:
   0 done, 1 failed, 2 usage, 3 not found, 4 conflict, 5 unavailable, 6 ledger broken, 7 denied";

@@ -1,6 +1,8 @@
-//! `space add|list|show`.
+//! `space add|list|show|set`.
 
 use clap::{Args, Subcommand};
+
+use super::parse;
 
 /// Spaces: the units of isolation.
 #[derive(Debug, Clone, Subcommand)]
@@ -22,6 +24,8 @@ Examples:
 Examples:
   narthex space show research")]
     Show(SpaceNameArgs),
+    /// Change how far calls in a space may reach
+    Set(SpaceSetArgs),
 }
 
 /// Makes a space.
@@ -44,4 +48,23 @@ pub struct SpaceAddArgs {
 pub struct SpaceNameArgs {
     /// Its slug or id
     pub space: String,
+}
+
+/// Changes a space.
+#[derive(Debug, Clone, Args)]
+#[command(after_help = "\
+Examples:
+  narthex space set research --ceiling T0
+  narthex space set research --ceiling none --yes")]
+pub struct SpaceSetArgs {
+    /// Its slug or id
+    pub space: String,
+
+    /// The highest tier allowed in it: T0, T1, T2, T3, or none of its own
+    #[arg(long, value_name = "TIER", value_parser = parse::ceiling)]
+    pub ceiling: parse::SpaceCeiling,
+
+    /// Do not ask again when it goes upward
+    #[arg(long)]
+    pub yes: bool,
 }

@@ -1,23 +1,25 @@
 //! `narthex doctor`: looks for what is wrong, and says the way out.
 
+mod gate;
+
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 
-use narthex_server::DataDir;
 use narthex_server::owner::{Reply, Request};
+use narthex_server::{DataDir, FollowerStatus};
 use serde::Serialize;
 
 use super::ledger::verify::verify;
 use super::{once, unexpected};
-use crate::cli::Globals;
+use crate::cli::{Globals, LedgerVerifyArgs};
 use crate::config::Config;
 use crate::output::table::{self, Column, Said, bad, fair, good};
 use crate::{Context, Exit, Failure, output};
 
 /// Looks for what is wrong.
 pub async fn run(context: &Context, globals: &Globals) -> Result<Exit, Failure> {
-    let mut findings = vec![version()];
+    let mut findings = vec![version(), gate::user()];
     let (config, read) = settings(context);
     findings.push(config);
     let context = &Context { config: read, output: globals.output, ..context.clone() };
@@ -25,7 +27,14 @@ pub async fn run(context: &Context, globals: &Globals) -> Result<Exit, Failure> 
     findings.extend(folders(context));
     if DataDir::at(&context.data_dir).has_house() {
         findings.push(ledger(context).await);
-        findings.extend(server(context).await);
+        findings.push(gate::stop_file(&DataDir::at(&context.data_dir)));
+        let server = server(context).await;
+        let answers =
+            !server.iter().any(|finding| finding.what == "server" && finding.state == State::Fail);
+        findings.extend(server);
+        if answers {
+            findings.extend(gate::state(context).await);
+        }
     }
     print(context, &findings)
 }
@@ -99,6 +108,7 @@ fn folders(context: &Context) -> Vec<Finding> {
         mode("data directory", dir.root(), 0o700),
         mode("token key", &dir.token_key(), 0o600),
         mode("ledger key", &dir.ledger_key(), 0o600),
+        mode("signing key", &dir.seal_key(), 0o600),
     ];
     findings.push(disk(dir.root()));
     findings
@@ -138,7 +148,7 @@ fn disk(path: &Path) -> Finding {
 }
 
 async fn ledger(context: &Context) -> Finding {
-    match verify(context, |_| {}).await {
+    match verify(context, &LedgerVerifyArgs::default(), |_| {}).await {
         Ok(verified) => Finding::ok("ledger", format!("{} records, whole", verified.records)),
         Err(failure) => Finding::fail("ledger", &failure),
     }
@@ -161,12 +171,29 @@ async fn server(context: &Context) -> Vec<Finding> {
     if let Some(url) = status.mcp_url {
         findings.push(Finding::ok("endpoint", url));
     }
+    findings.extend(status.followers.iter().map(follower));
     if !(status.store && status.ledger && status.policy) {
         let failure = Failure::new(Exit::Unavailable, "the running server is out of order")
             .hint("narthex status, and the server's log");
         findings.push(Finding::fail("health", &failure));
     }
     findings
+}
+
+/// Someone who follows the ledger.
+fn follower(one: &FollowerStatus) -> Finding {
+    let what = match one.what.as_str() {
+        "anchor" => "anchor",
+        _ => "second sink",
+    };
+    match &one.error {
+        None => Finding::ok(what, format!("{} records behind", one.behind)),
+        Some(error) => {
+            let failure = Failure::new(Exit::Unavailable, format!("{}: {error}", one.what))
+                .hint("look at the place it writes to; it tries again by itself");
+            Finding::fail(what, &failure)
+        }
+    }
 }
 
 fn print(context: &Context, findings: &[Finding]) -> Result<Exit, Failure> {

@@ -1,12 +1,15 @@
 //! What each command does: one command a file, laid out like the command line.
 
 pub mod agent;
+pub mod approvals;
 pub mod completions;
+mod confirm;
 pub mod conversation;
 pub mod doctor;
 pub mod inbox;
 pub mod init;
 pub mod ledger;
+pub mod mode;
 pub mod page;
 pub mod policy;
 pub mod proxy;
@@ -15,6 +18,8 @@ pub mod serve;
 pub mod space;
 pub mod status;
 pub mod stdio;
+pub mod stopping;
+pub mod taint;
 mod text_input;
 pub mod token;
 
@@ -38,7 +43,8 @@ pub struct Ready {
 pub fn prepare(cli: Cli) -> Result<Ready, Failure> {
     let Cli { globals, command } = cli;
     let context = match &command {
-        Command::Completions(_) | Command::Reference(_) | Command::Doctor => {
+        // Stopping must work when the settings are broken.
+        Command::Completions(_) | Command::Reference(_) | Command::Doctor | Command::Stop(_) => {
             Context::unread(&globals)?
         }
         Command::Serve(args) if args.demo => Context::for_demo(&globals)?,
@@ -77,6 +83,11 @@ async fn run(context: &Context, globals: &Globals, command: &Command) -> Result<
         Command::Agent(command) => agent::run(context, command).await,
         Command::Token(command) => token::run(context, command).await,
         Command::Inbox(command) => inbox::run(context, command).await,
+        Command::Approvals(command) => approvals::run(context, command).await,
+        Command::Stop(args) => stopping::stop(context, globals, args).await,
+        Command::Resume(args) => stopping::resume(context, args).await,
+        Command::Mode(args) => mode::run(context, args).await,
+        Command::Taint(command) => taint::run(context, command).await,
         Command::Conversation(command) => conversation::run(context, command).await,
         Command::Policy(command) => policy::run(context, command).await,
         Command::Ledger(command) => ledger::run(context, command).await,

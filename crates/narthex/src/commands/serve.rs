@@ -1,20 +1,24 @@
 //! `narthex serve`.
 
+use std::collections::BTreeSet;
+use std::io::IsTerminal as _;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use narthex_server::{DataDir, OwnerSocket};
-use narthex_store::chain::{ChainError, HeadPlace};
-use narthex_store_sqlite::{VerifyFailure, verify_offline};
+use narthex_server::owner::{ApprovalRequest, Reply, Request};
+use narthex_server::{DataDir, House, OwnerSocket};
+use narthex_verify::{Fault, Place};
 use serde_json::{Map, Value, json};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
+use super::approvals;
 use super::init::write_config;
-use crate::cli::ServeArgs;
+use super::ledger::verify::ledger;
+use crate::cli::{LedgerVerifyArgs, ServeArgs};
 use crate::demo::{self, Demo};
 use crate::house::OpenHouse;
-use crate::{Context, Exit, Failure, output, stop};
+use crate::{Context, Exit, Failure, followers, output, stop};
 
 /// Opens the door and keeps it open until told to stop.
 pub async fn run(context: &Context, args: &ServeArgs) -> Result<Exit, Failure> {
@@ -26,7 +30,9 @@ pub async fn run(context: &Context, args: &ServeArgs) -> Result<Exit, Failure> {
     dir.create()?;
     write_config(&dir)?;
     let stop = stop::on_signal()?;
-    let proof = prove(&dir, stop.clone()).await?;
+    let mut kill = stop::KillSignal::hear()?;
+    warn_of_root();
+    let proof = prove(context, &dir, stop.clone()).await?;
     let mut open = OpenHouse::hold(context, "serve").await?;
     let door = open.door(context, args.listen).await?;
     let url = door.mcp_url();
@@ -41,39 +47,77 @@ pub async fn run(context: &Context, args: &ServeArgs) -> Result<Exit, Failure> {
         tasks.spawn(proof);
     }
     tasks.spawn(socket.serve(stop.clone()));
+    let following = followers::start(context, &open, &tasks);
+    let (house, over) = (open.house.clone(), stop.clone());
+    tasks.spawn(async move { kill.heed(&house, over).await });
+    if !context.is_json() && std::io::stdout().is_terminal() {
+        tasks.spawn(tell_of_approvals(open.house.clone(), stop.clone()));
+    }
     tasks.close();
     say_ready(context, &url, demo.as_ref())?;
-    tracing::info!(%url, mode = %context.config.mode, "the door is open");
+    tracing::info!(%url, mode = %open.house.gate().mode(), "the door is open");
     let served = door.serve(stop.clone()).await;
     stop.cancel();
+    following.cancel();
     tasks.wait().await;
     open.close().await?;
     served.map_err(|error| Failure::new(Exit::Unavailable, format!("the door failed: {error}")))?;
     Ok(Exit::Done)
 }
 
+/// Whoever breaks into this process should not be root with it.
+fn warn_of_root() {
+    if rustix::process::geteuid().is_root() {
+        tracing::warn!("running as root: give Narthex a user of its own");
+    }
+}
+
+/// Says on the server's own terminal that a call waits. The nonce is not said: it is for whoever
+/// looks at the request.
+async fn tell_of_approvals(house: House, stop: CancellationToken) {
+    let list = || Request::Approval(ApprovalRequest::List { agent: None, all: false, limit: 100 });
+    let mut told = BTreeSet::new();
+    loop {
+        if let Ok(Reply::Approvals(list)) = house.desk().handle(list()).await {
+            for info in list.iter().rev().filter(|info| told.insert(info.id)) {
+                output::note(format!("approval needed: {}", approvals::line(info)));
+            }
+        }
+        tokio::select! {
+            () = stop.cancelled() => return,
+            () = tokio::time::sleep(TELL_EVERY) => {}
+        }
+    }
+}
+
 /// A ledger that was tampered with is not served from. A long one is proven while the door is open
 /// already, and the door closes if it does not hold.
 async fn prove(
+    context: &Context,
     dir: &DataDir,
     stop: CancellationToken,
 ) -> Result<Option<impl Future<Output = ()> + Send + 'static>, Failure> {
     if !dir.database().exists() {
         return Ok(None);
     }
-    let key = dir.keys()?.ledger;
-    let (database, head) = (dir.database(), dir.head_file());
-    match tokio::time::timeout(PATIENCE, verify_offline(&database, &head, &key, |_| {})).await {
+    let ledger = ledger(context, &LedgerVerifyArgs::default())?;
+    match tokio::time::timeout(PATIENCE, ledger.verify(|_| {})).await {
         Ok(Ok(_)) => Ok(None),
         // A head file that is missing is made again at the start, which the ledger then says.
-        Ok(Err(VerifyFailure::Chain(ChainError::HeadMissing { place: HeadPlace::File }))) => {
+        // Whether a ledger was never sealed, or robbed of its seals, is told when it is opened.
+        Ok(Err(narthex_verify::Failure::Broken(
+            Fault::HeadMissing { place: Place::File } | Fault::NeverSealed,
+        ))) => Ok(None),
+        // A row beside the ledger that was edited is not served; the house opens without it.
+        Ok(Err(narthex_verify::Failure::Broken(fault @ Fault::Row { .. }))) => {
+            tracing::error!(%fault, "a row was changed from outside; run `narthex ledger verify`");
             Ok(None)
         }
         Ok(Err(failure)) => Err(broken(&failure)),
         Err(_) => Ok(Some(async move {
             let proven = tokio::select! {
                 () = stop.cancelled() => return,
-                proven = verify_offline(&database, &head, &key, |_| {}) => proven,
+                proven = ledger.verify(|_| {}) => proven,
             };
             match proven {
                 Ok(proof) => tracing::info!(records = proof.records, "the ledger is whole"),
@@ -86,7 +130,7 @@ async fn prove(
     }
 }
 
-fn broken(failure: &VerifyFailure) -> Failure {
+fn broken(failure: &narthex_verify::Failure) -> Failure {
     Failure::new(Exit::LedgerBroken, format!("the ledger is not whole: {failure}"))
         .hint("narthex ledger verify; restore a backup, or keep this folder as evidence")
 }
@@ -136,5 +180,7 @@ fn plain(context: &Context, url: &str) -> String {
     )
 }
 
+/// How often the server's own terminal is told what waits.
+const TELL_EVERY: Duration = Duration::from_secs(1);
 /// How long the door waits for the ledger to be proven.
 const PATIENCE: Duration = Duration::from_secs(5);

@@ -1,9 +1,11 @@
 //! `narthex status`.
 
+use narthex_server::FollowerStatus;
 use narthex_server::owner::{Reply, Request, Status};
 
+use super::stopping::words;
 use super::{once, unexpected};
-use crate::output::table::{self, Said, bad, good};
+use crate::output::table::{self, Said, bad, fair, good};
 use crate::{Context, Exit, Failure, output};
 
 /// Says how the house is.
@@ -24,18 +26,61 @@ fn facts(status: &Status) -> String {
     let state = |well: bool, more: String| -> Said {
         if well { good(format!("ok{more}")) } else { bad(format!("out of order{more}")) }
     };
-    table::facts([
+    let sessions = status.sessions.map_or_else(|| "not kept".to_owned(), |n| format!("{n} open"));
+    let mut facts = vec![
         ("server", holder(status).into()),
         ("endpoint", status.mcp_url.clone().unwrap_or_else(table::dash).into()),
         ("version", status.version.clone().into()),
-        ("mode", status.mode.to_string().into()),
+        ("mode", mode(status).into()),
+        ("stopped", stopped(status)),
         ("store", state(status.store, String::new())),
         ("ledger", state(status.ledger, format!(", {} records", status.records))),
         ("policy", state(status.policy, format!(", {} policies", status.policies))),
         ("spaces", status.spaces.to_string().into()),
-        ("agents", status.agents.to_string().into()),
+        ("agents", agents(status).into()),
         ("inbox", format!("{} open", status.open_proposals).into()),
-    ])
+        ("approvals", format!("{} waiting", status.waiting_approvals).into()),
+        ("sessions", sessions.into()),
+    ];
+    facts.extend(status.followers.iter().map(|one| (one.what.as_str(), follower(one))));
+    table::facts(facts)
+}
+
+/// Someone who follows the ledger.
+fn follower(one: &FollowerStatus) -> Said {
+    match (one.failing_since, one.behind) {
+        (Some(since), behind) => {
+            let why = one.error.as_deref().unwrap_or("it failed");
+            let since = table::moment(since);
+            bad(format!("{behind} records behind, failing since {since}: {why}"))
+        }
+        (None, 0) => good("ok"),
+        (None, behind) => fair(format!("{behind} records behind")),
+    }
+}
+
+fn mode(status: &Status) -> String {
+    if status.mode == status.settings_mode {
+        return status.mode.to_string();
+    }
+    format!("{} (the settings allow {})", status.mode, status.settings_mode)
+}
+
+fn stopped(status: &Status) -> Said {
+    let stops = &status.stops;
+    let mut said: Vec<String> =
+        stops.engaged.iter().map(|stop| words(&stop.scope, stop.name.as_ref())).collect();
+    if stops.stop_file_there {
+        said.push(format!("the file {} is there", stops.stop_file));
+    }
+    if said.is_empty() { good("nothing") } else { bad(said.join(", ")) }
+}
+
+fn agents(status: &Status) -> String {
+    match status.tainted_agents {
+        0 => status.agents.to_string(),
+        tainted => format!("{} ({tainted} took something in)", status.agents),
+    }
 }
 
 /// A command that holds the data directory itself is no server.

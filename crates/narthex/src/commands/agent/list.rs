@@ -3,7 +3,7 @@
 use narthex_server::owner::{Reply, Request};
 
 use super::{space, state};
-use crate::commands::{once, unexpected};
+use crate::commands::{once, taint, unexpected};
 use crate::output::table::{self, Column, Said};
 use crate::{Context, Exit, Failure, output};
 
@@ -19,12 +19,13 @@ pub(super) async fn run(context: &Context) -> Result<Exit, Failure> {
         output::text("No agents yet. Register one: narthex agent add <slug> --space <slug>")?;
         return Ok(Exit::Done);
     }
-    let rows = agents.iter().map(|agent| -> [Said; 6] {
+    let rows = agents.iter().map(|agent| -> [Said; 7] {
         [
             agent.slug.to_string().into(),
             space(agent),
             agent.effective_ceiling.to_string().into(),
             state(agent),
+            taint::said(agent.taint()),
             agent.open_proposals.to_string().into(),
             agent.grants.to_string().into(),
         ]
@@ -33,11 +34,12 @@ pub(super) async fn run(context: &Context) -> Result<Exit, Failure> {
     Ok(Exit::Done)
 }
 
-const COLUMNS: [Column; 6] = [
+const COLUMNS: [Column; 7] = [
     Column::Whole("AGENT"),
     Column::Whole("SPACE"),
     Column::Whole("CEILING"),
     Column::Whole("STATE"),
+    Column::Flows("TOOK IN"),
     Column::Whole("OPEN"),
     Column::Flows("CAN"),
 ];

@@ -2,7 +2,9 @@
 
 mod add;
 mod list;
+mod set;
 mod show;
+mod standing;
 mod switch;
 
 use narthex_server::owner::AgentInfo;
@@ -17,6 +19,7 @@ pub async fn run(context: &Context, command: &AgentCommand) -> Result<Exit, Fail
         AgentCommand::Add(args) => add::run(context, args).await,
         AgentCommand::List => list::run(context).await,
         AgentCommand::Show(args) => show::run(context, args).await,
+        AgentCommand::Set(args) => set::run(context, args).await,
         AgentCommand::Disable(args) => switch::run(context, args, true).await,
         AgentCommand::Enable(args) => switch::run(context, args, false).await,
     }
@@ -33,7 +36,7 @@ fn print(context: &Context, agent: &AgentInfo) -> Result<Exit, Failure> {
 }
 
 fn facts(agent: &AgentInfo) -> String {
-    table::facts([
+    let mut facts: Vec<(&str, Said)> = vec![
         ("agent", agent.slug.to_string().into()),
         ("id", agent.id.to_string().into()),
         ("name", agent.name.as_str().into()),
@@ -41,16 +44,26 @@ fn facts(agent: &AgentInfo) -> String {
         ("model", agent.model.clone().unwrap_or_else(table::dash).into()),
         ("space", space(agent)),
         ("can", agent.grants.to_string().into()),
-        ("ceiling", ceiling(agent).into()),
+        ("ceiling", standing::ceiling(agent).into()),
         ("state", state(agent)),
         ("tokens", format!("{} live", agent.live_tokens).into()),
         ("proposals", format!("{} open", agent.open_proposals).into()),
-        ("created", table::moment(agent.created).into()),
-    ])
+        ("approvals", format!("{} waiting", agent.waiting_approvals).into()),
+    ];
+    facts.extend(standing::facts(agent));
+    facts.push(("created", table::moment(agent.created).into()));
+    table::facts(facts)
 }
 
 fn state(agent: &AgentInfo) -> Said {
-    if agent.disabled { bad("disabled") } else { good("enabled") }
+    match (agent.disabled, agent.stops.first()) {
+        (true, _) => bad("disabled"),
+        (false, None) => good("enabled"),
+        (false, Some(stop)) => {
+            let what = crate::commands::stopping::words(&stop.scope, stop.name.as_ref());
+            bad(format!("stopped ({what})"))
+        }
+    }
 }
 
 /// INVARIANT: an agent without a space is refused everywhere, and is shown so; the companion is
@@ -61,11 +74,4 @@ fn space(agent: &AgentInfo) -> Said {
         (None, narthex_core::AgentKind::Companion) => "all".into(),
         (None, narthex_core::AgentKind::External) => bad("none"),
     }
-}
-
-fn ceiling(agent: &AgentInfo) -> String {
-    if agent.effective_ceiling == agent.ceiling {
-        return agent.ceiling.to_string();
-    }
-    format!("{} (in force: {})", agent.ceiling, agent.effective_ceiling)
 }

@@ -2,13 +2,13 @@
 
 use std::fmt::Write as _;
 
-use narthex_core::{ProposalStatus, Taint};
+use narthex_core::ProposalStatus;
 use narthex_server::owner::{ProposalDetail, Reply, Request};
 
 use super::{status, subject};
 use crate::cli::InboxIdArgs;
-use crate::commands::{once, unexpected};
-use crate::output::table::{self, Said, bad, fair};
+use crate::commands::{once, taint, unexpected};
+use crate::output::table::{self, Said, bad};
 use crate::output::{clean, diff};
 use crate::{Context, Exit, Failure, output};
 
@@ -60,9 +60,7 @@ fn facts(detail: &ProposalDetail) -> Vec<(&'static str, Said)> {
         ("reason", info.reason.clone().into()),
         ("made", table::moment(info.created).into()),
     ];
-    if info.taint != Taint::CLEAN {
-        facts.push(("taken in", taint(info.taint)));
-    }
+    facts.push(("taken in", taint::said(info.taint)));
     let hidden = hidden(detail);
     if hidden > 0 {
         let said =
@@ -83,16 +81,6 @@ fn facts(detail: &ProposalDetail) -> Vec<(&'static str, Said)> {
         facts.push(("conflict", bad("the page moved on since; approving it will be refused")));
     }
     facts
-}
-
-/// What the agent had taken in when it asked: what its text may carry.
-fn taint(taint: Taint) -> Said {
-    match (taint.private, taint.untrusted) {
-        (false, false) => "nothing".into(),
-        (true, false) => "private".into(),
-        (false, true) => fair("untrusted"),
-        (true, true) => bad("private and untrusted"),
-    }
 }
 
 /// An open proposal whose page is no longer what it was made against.

@@ -2,6 +2,7 @@
 
 mod add;
 mod list;
+mod set;
 mod show;
 
 use narthex_server::owner::SpaceInfo;
@@ -16,6 +17,7 @@ pub async fn run(context: &Context, command: &SpaceCommand) -> Result<Exit, Fail
         SpaceCommand::Add(args) => add::run(context, args).await,
         SpaceCommand::List => list::run(context).await,
         SpaceCommand::Show(args) => show::run(context, args).await,
+        SpaceCommand::Set(args) => set::run(context, args).await,
     }
 }
 

@@ -7,7 +7,7 @@
 
 mod pump;
 
-use narthex_server::owner::{Reply, Request, StdioIdentity};
+use narthex_server::owner::{Reply, Request, StdioIdentity, StopScope, SwitchRequest};
 use narthex_server::{DataDir, OwnerClient, OwnerSocket};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio_util::sync::CancellationToken;
@@ -18,20 +18,29 @@ use crate::ask::Asking;
 use crate::cli::StdioArgs;
 use crate::commands::unexpected;
 use crate::house::OpenHouse;
+use crate::stop::KillSignal;
 use crate::{Context, Exit, Failure, stop};
 
 /// Serves one client on standard input and output until its input ends.
 pub async fn run(context: &Context, args: &StdioArgs) -> Result<Exit, Failure> {
     let stop = stop::on_signal()?;
+    let mut kill = KillSignal::hear()?;
     let mut pump = Pump::new(tokio::io::stdin(), tokio::io::stdout());
     loop {
         let identity = who(context, args).await?;
         let ended = match Backend::find(context, identity).await? {
             Backend::Through(stream) => {
                 let (reader, writer) = tokio::io::split(stream);
-                pump.run(reader, writer, &stop).await
+                let over = CancellationToken::new();
+                let pumping = async {
+                    let ended = pump.run(reader, writer, &stop).await;
+                    over.cancel();
+                    ended
+                };
+                let (ended, ()) = tokio::join!(pumping, hand_on(context, &mut kill, &over));
+                ended
             }
-            Backend::Ourselves(open) => hold(*open, identity, &mut pump, &stop).await?,
+            Backend::Ourselves(open) => hold(*open, identity, &mut pump, &mut kill, &stop).await?,
         };
         match ended {
             Ended::Input | Ended::Stopped => return Ok(Exit::Done),
@@ -77,6 +86,7 @@ async fn hold<R, W>(
     open: OpenHouse,
     identity: StdioIdentity,
     pump: &mut Pump<R, W>,
+    kill: &mut KillSignal,
     stop: &CancellationToken,
 ) -> Result<Ended, Failure>
 where
@@ -92,14 +102,43 @@ where
     let (reader, writer) = tokio::io::split(theirs);
     let (house, until) = (open.house.clone(), done.clone());
     tasks.spawn(async move { house.serve_stdio(identity, reader, writer, until).await });
+    let (house, until) = (open.house.clone(), done.clone());
+    tasks.spawn(async move { house.watch_stop_file(until).await });
     tasks.close();
     let (reader, writer) = tokio::io::split(ours);
-    let ended = pump.run(reader, writer, stop).await;
-    done.cancel();
+    let pumping = async {
+        let ended = pump.run(reader, writer, stop).await;
+        done.cancel();
+        ended
+    };
+    let (ended, ()) = tokio::join!(pumping, kill.heed(&open.house, done.clone()));
     tasks.wait().await;
     open.house.gate().drain().await;
     open.close().await?;
     Ok(ended)
+}
+
+/// A kill signal to a process that does not hold the house goes to the one that does.
+async fn hand_on(context: &Context, kill: &mut KillSignal, over: &CancellationToken) {
+    loop {
+        tokio::select! {
+            () = over.cancelled() => return,
+            () = kill.came() => {}
+        }
+        let reason = Some("SIGUSR1 to narthex stdio".to_owned());
+        let engage = SwitchRequest::Engage { scope: StopScope::Everything, reason };
+        let told = async {
+            match Asking::through(context).await? {
+                Some(mut asking) => asking.ask(Request::Switch(engage)).await.map(drop),
+                None => Err(Failure::new(Exit::Unavailable, "nobody holds the house")),
+            }
+        };
+        if let Err(failure) = told.await {
+            // What cannot be told is left where whoever opens the house looks first.
+            let made = DataDir::at(&context.data_dir).stop_file().make();
+            tracing::warn!(%failure, made = made.is_ok(), "SIGUSR1: the stop file was made");
+        }
+    }
 }
 
 /// Who the process speaks for: said on the command line, looked up in the house.
