@@ -7,7 +7,8 @@ use sqlx::sqlite::{SqliteConnectOptions, SqliteRow};
 use sqlx::{ConnectOptions, Row, SqliteConnection};
 
 use crate::fault::{Failure, Fault};
-use crate::head::Head;
+use crate::head::{Head, HeadKey};
+use crate::rows;
 use crate::walk::{RecordRow, SealRow};
 
 /// An open snapshot.
@@ -92,6 +93,11 @@ impl Database {
             head(&row).ok_or_else(|| Failure::Database("the stored head has another shape".into()))
         })
         .transpose()
+    }
+
+    /// The other rows of the house that carry a MAC.
+    pub(crate) async fn rows(&mut self, key: &HeadKey) -> Result<u64, Failure> {
+        rows::check(&mut self.conn, key).await
     }
 
     /// A record's bytes.

@@ -20,6 +20,14 @@ impl HeadKey {
         Self(bytes)
     }
 
+    /// The key that rows of this kind are authenticated with.
+    pub(crate) fn derive(&self, purpose: &str) -> Hash {
+        let Ok(mut hmac) = Hmac::<Sha256>::new_from_slice(&self.0) else { return Hash::default() };
+        hmac.update(b"narthex derived key v1\n");
+        hmac.update(purpose.as_bytes());
+        hmac.finalize().into_bytes().into()
+    }
+
     pub(crate) fn is_genuine(&self, head: &Head) -> bool {
         self.is_mac(&head.mac, &[HEAD_DOMAIN, &head.seq.to_be_bytes(), &head.hash])
     }

@@ -91,7 +91,10 @@ impl Ledger {
             walk.gather.want(wanted);
         }
         let walk = read_and_check(&mut database, walk, &mut progress).await?;
-        let report = walk.finish(database.head().await?, self.head_file.is_some(), 0)?;
+        let mut report = walk.finish(database.head().await?, self.head_file.is_some())?;
+        if let Some(key) = &self.keys.head {
+            report.rows = database.rows(key).await?;
+        }
         Ok((report, walk, database))
     }
 }

@@ -24,6 +24,7 @@ mod ledger;
 mod note;
 mod proof;
 mod record;
+mod rows;
 mod segment;
 mod tree;
 mod walk;

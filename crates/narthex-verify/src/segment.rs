@@ -67,7 +67,7 @@ fn verify(
     if !sealed {
         return Err(Fault::Unsealed { size: seq }.into());
     }
-    Ok(walk.end(0)?)
+    Ok(walk.end()?)
 }
 
 fn advance(walk: &mut Walk, row: Option<RecordRow>, seals: &[SealRow]) -> Result<(), Fault> {

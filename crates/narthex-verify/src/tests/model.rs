@@ -92,7 +92,7 @@ impl Model {
         }
         let after = self.records.last().map_or(i64::MIN, |row| row.seq.saturating_add(1));
         walk.advance(&[], &self.seals_between(after, i64::MAX))?;
-        walk.finish(self.row, true, 0)
+        walk.finish(self.row, true)
     }
 
     fn seals_between(&self, from: i64, to: i64) -> Vec<SealRow> {

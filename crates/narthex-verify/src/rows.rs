@@ -1,0 +1,217 @@
+//! Rows beside the ledger that carry a MAC: proposals, approvals, and what the gate remembers.
+//!
+//! A row's MAC is an HMAC over its table's name and its fields, each with its length before it,
+//! under a key made from the head key. Two more MACs over all MACs of a kind miss rows that are
+//! gone. Which fields in which order is in `docs/ledger-format.md`.
+
+use hmac::{Hmac, KeyInit, Mac};
+use sha2::Sha256;
+use sqlx::sqlite::SqliteRow;
+use sqlx::{Row, SqliteConnection};
+
+use crate::fault::{Failure, Fault};
+use crate::hash::{Hash, hex};
+use crate::head::HeadKey;
+
+/// Checks all of them, and says how many there are.
+pub(crate) async fn check(conn: &mut SqliteConnection, key: &HeadKey) -> Result<u64, Failure> {
+    let made: i64 =
+        sqlx::query_scalar("SELECT count(*) FROM sqlite_schema WHERE name = 'gate_seal'")
+            .fetch_one(&mut *conn)
+            .await?;
+    if made == 0 {
+        return Ok(0);
+    }
+    let mut check = Check { key: key.derive("rows"), conn, count: 0 };
+    check.paged("proposals", PROPOSALS, proposal).await?;
+    check.paged("approvals", APPROVALS, approval).await?;
+    let mut gate = check.all("latches", LATCHES, text_and_blobs).await?;
+    gate.extend(check.all("switches", SWITCHES, text_and_blobs).await?);
+    gate.extend(check.all("settings", SETTINGS, text_and_blobs).await?);
+    check.seal("gate", false, &gate).await?;
+    let budgets = check.all("budgets", BUDGETS, budget).await?;
+    check.seal("budgets", true, &budgets).await?;
+    Ok(check.count)
+}
+
+struct Check<'a> {
+    key: Hash,
+    conn: &'a mut SqliteConnection,
+    count: u64,
+}
+
+/// A row's fields as they are under the MAC.
+type Fields = fn(&SqliteRow) -> Result<Vec<Vec<u8>>, sqlx::Error>;
+
+impl Check<'_> {
+    /// A table that may be long. The last two columns are the MAC and the row's place.
+    async fn paged(
+        &mut self,
+        table: &'static str,
+        sql: &'static str,
+        fields: Fields,
+    ) -> Result<(), Failure> {
+        let mut after = i64::MIN;
+        loop {
+            let rows = sqlx::query(sql).bind(after).fetch_all(&mut *self.conn).await?;
+            let Some(last) = rows.last() else { return Ok(()) };
+            after = last.try_get("place")?;
+            for row in &rows {
+                self.row(table, row, fields)?;
+            }
+        }
+    }
+
+    /// A short table, in the order its MACs are sealed in.
+    async fn all(
+        &mut self,
+        table: &'static str,
+        sql: &'static str,
+        fields: Fields,
+    ) -> Result<Vec<Hash>, Failure> {
+        let rows = sqlx::query(sql).fetch_all(&mut *self.conn).await?;
+        rows.iter().map(|row| self.row(table, row, fields)).collect()
+    }
+
+    fn row(
+        &mut self,
+        table: &'static str,
+        row: &SqliteRow,
+        fields: Fields,
+    ) -> Result<Hash, Failure> {
+        let fields = fields(row).unwrap_or_default();
+        let named = fields.first().map(|first| hex(first.get(..16).unwrap_or(first)));
+        let changed = || Fault::Row { table, row: named.clone().unwrap_or_default() };
+        let stored: Hash = row
+            .try_get::<&[u8], _>("mac")
+            .ok()
+            .and_then(|mac| mac.try_into().ok())
+            .ok_or_else(changed)?;
+        if !self.is_mac(table, fields.iter().map(Vec::as_slice), &stored) {
+            return Err(changed().into());
+        }
+        self.count += 1;
+        Ok(stored)
+    }
+
+    /// The MAC over all MACs of a kind, and over the record they are good for where there is one.
+    async fn seal(
+        &mut self,
+        name: &'static str,
+        dated: bool,
+        macs: &[Hash],
+    ) -> Result<(), Failure> {
+        let missing = || Fault::Row { table: "gate_seal", row: name.to_owned() };
+        let row = sqlx::query("SELECT seq, hash, mac FROM gate_seal WHERE name = ?1")
+            .bind(name)
+            .fetch_optional(&mut *self.conn)
+            .await?
+            .ok_or_else(missing)?;
+        let stored: Hash =
+            row.try_get::<&[u8], _>("mac")?.try_into().map_err(|_| missing())?;
+        let (seq, hash) = (row.try_get::<i64, _>("seq")?.to_be_bytes(), row.try_get("hash")?);
+        let point: &[&[u8]] = if dated { &[&seq, hash] } else { &[] };
+        let fields = point.iter().copied().chain(macs.iter().map(Hash::as_slice));
+        let table = format!("gate_seal {name}");
+        if self.is_mac(&table, fields, &stored) { Ok(()) } else { Err(missing().into()) }
+    }
+
+    fn is_mac<'f>(
+        &self,
+        table: &'f str,
+        fields: impl Iterator<Item = &'f [u8]>,
+        stored: &Hash,
+    ) -> bool {
+        let Ok(mut mac) = Hmac::<Sha256>::new_from_slice(&self.key) else { return false };
+        for field in std::iter::once(table.as_bytes()).chain(fields) {
+            mac.update(&(field.len() as u64).to_be_bytes());
+            mac.update(field);
+        }
+        mac.verify_slice(stored).is_ok()
+    }
+}
+
+/// Each field that is there ends with a byte 1, so that an empty one is not taken for none.
+fn proposal(row: &SqliteRow) -> Result<Vec<Vec<u8>>, sqlx::Error> {
+    let bytes = |name: &str| row.try_get::<Option<&[u8]>, _>(name).map(|b| b.map(<[u8]>::to_vec));
+    let text = |name: &str| {
+        row.try_get::<Option<&str>, _>(name).map(|text| text.map(|text| text.as_bytes().to_vec()))
+    };
+    let number = |name: &str| row.try_get::<Option<i64>, _>(name);
+    let millis = |name: &str| number(name).map(|at| at.map(|at| at.to_be_bytes().to_vec()));
+    let base = number("base_revision")?.and_then(|base| u32::try_from(base).ok());
+    let taint = ["taint_private", "taint_untrusted"]
+        .iter()
+        .map(|name| number(name).map(|set| u8::from(set == Some(1))))
+        .collect::<Result<Vec<u8>, _>>()?;
+    let fields = [
+        bytes("id")?,
+        bytes("agent")?,
+        bytes("space_id")?,
+        text("entity_type")?,
+        text("action")?,
+        bytes("page")?,
+        base.map(|base| base.to_be_bytes().to_vec()),
+        text("slug")?,
+        text("title")?,
+        text("body")?,
+        text("tags")?,
+        text("reason")?,
+        Some(taint),
+        text("status")?,
+        text("note")?,
+        millis("created")?,
+        millis("decided")?,
+    ];
+    let ended = |field: Option<Vec<u8>>| {
+        field.map_or_else(Vec::new, |mut bytes| {
+            bytes.push(1);
+            bytes
+        })
+    };
+    Ok(fields.into_iter().map(ended).collect())
+}
+
+fn approval(row: &SqliteRow) -> Result<Vec<Vec<u8>>, sqlx::Error> {
+    Ok(vec![
+        row.try_get::<&[u8], _>("id")?.to_vec(),
+        row.try_get::<&[u8], _>("agent")?.to_vec(),
+        row.try_get::<Option<&[u8]>, _>("space")?.unwrap_or_default().to_vec(),
+        row.try_get::<&[u8], _>("digest")?.to_vec(),
+        row.try_get::<&str, _>("status")?.as_bytes().to_vec(),
+        row.try_get::<i64, _>("requested")?.to_be_bytes().to_vec(),
+        row.try_get::<&str, _>("body")?.as_bytes().to_vec(),
+    ])
+}
+
+/// All columns before the MAC, texts and blobs alike.
+fn text_and_blobs(row: &SqliteRow) -> Result<Vec<Vec<u8>>, sqlx::Error> {
+    (0..row.len().saturating_sub(1)).map(|n| row.try_get_unchecked::<Vec<u8>, _>(n)).collect()
+}
+
+fn budget(row: &SqliteRow) -> Result<Vec<Vec<u8>>, sqlx::Error> {
+    Ok(vec![
+        row.try_get::<&[u8], _>("agent")?.to_vec(),
+        row.try_get::<&[u8], _>("space")?.to_vec(),
+        row.try_get::<i64, _>("window")?.to_be_bytes().to_vec(),
+        row.try_get::<i64, _>("seq")?.to_be_bytes().to_vec(),
+        row.try_get::<&str, _>("body")?.as_bytes().to_vec(),
+    ])
+}
+
+const PROPOSALS: &str =
+    "SELECT p.id, p.agent, s.id AS space_id, p.entity_type, p.action, p.page, p.base_revision,
+            p.slug, p.title, p.body, p.tags, p.reason, p.taint_private, p.taint_untrusted, p.status,
+            p.note, p.created, p.decided, p.mac, p.rowid AS place
+       FROM proposals p LEFT JOIN spaces s ON s.n = p.space
+      WHERE p.rowid > ?1 ORDER BY p.rowid LIMIT 500";
+const APPROVALS: &str =
+    "SELECT id, agent, space, digest, status, requested, body, mac, rowid AS place
+       FROM approvals WHERE rowid > ?1 ORDER BY rowid LIMIT 500";
+const LATCHES: &str = "SELECT agent, space, body, mac FROM latches ORDER BY agent, space";
+const SWITCHES: &str = "SELECT scope, body, mac FROM switches
+      ORDER BY CASE WHEN scope = 'everything' THEN 0 WHEN scope LIKE 'space:%' THEN 1
+                    WHEN scope LIKE 'agent:%' THEN 2 ELSE 3 END, scope";
+const SETTINGS: &str = "SELECT key, body, mac FROM settings ORDER BY key";
+const BUDGETS: &str =
+    "SELECT agent, space, window, seq, body, mac FROM budgets ORDER BY agent, space";
