@@ -270,7 +270,7 @@ pub(crate) fn seal(row: Fields<'_>) -> Result<Seal, Fault> {
     })
 }
 
-fn seq(row: Fields<'_>) -> Result<u64, Fault> {
+pub(crate) fn seq(row: Fields<'_>) -> Result<u64, Fault> {
     u64::try_from(row.get::<i64>("seq")?).map_err(|error| bad("seq", error))
 }
 

@@ -10,10 +10,11 @@ use narthex_core::{
 use narthex_store::RowKey;
 use sqlx::SqliteConnection;
 
-use super::rows::{MODE, is_seal, mac};
+use super::rows::{MODE, anchor, mac};
 use super::{Gate, RowName};
 use crate::fault::Fault;
 use crate::rows::{self, Fields};
+use crate::writer::Tail;
 
 /// The gate's state as it was found.
 #[derive(Debug, Default)]
@@ -38,13 +39,15 @@ pub(crate) async fn load(conn: &mut SqliteConnection, key: &RowKey) -> Result<Lo
     loaded.latches(conn, key).await?;
     loaded.switches(conn, key).await?;
     loaded.mode(conn, key).await?;
-    let row =
-        sqlx::query("SELECT mac FROM gate_seal WHERE name = 'gate'").fetch_optional(conn).await?;
+    let row = sqlx::query(
+        "SELECT s.mac, h.seq, h.hash, h.gate
+           FROM gate_seal s JOIN ledger_head h WHERE s.name = 'gate'",
+    )
+    .fetch_optional(conn)
+    .await?;
     if let Some(row) = row {
         loaded.sealed = true;
-        if !is_seal(key, &loaded.gate, Fields(&row).get("mac")?) {
-            loaded.missing("the seal over the gate's state does not fit");
-        }
+        loaded.check_seal(Fields(&row), key)?;
     }
     Ok(loaded)
 }
@@ -78,6 +81,19 @@ impl Loaded {
             self.gate.set_mode((Mode::Readonly, Some(Mode::Readonly)));
         }
         self.gate
+    }
+
+    /// No row is missing, and none is older than the end of the ledger.
+    fn check_seal(&mut self, row: Fields<'_>, key: &RowKey) -> Result<(), Fault> {
+        if self.gate.seal(key).as_bytes().as_slice() != row.get::<&[u8]>("mac")? {
+            self.missing("the seal over the gate's state does not fit");
+        }
+        let head = Tail { seq: rows::seq(row)?, hash: row.digest("hash")? };
+        let stored = row.get::<Option<&[u8]>>("gate")?.unwrap_or_default();
+        if anchor(key, head, &self.gate).as_bytes().as_slice() != stored {
+            self.missing("the gate's state is not the one at the end of the ledger");
+        }
+        Ok(())
     }
 
     async fn latches(&mut self, conn: &mut SqliteConnection, key: &RowKey) -> Result<(), Fault> {

@@ -16,7 +16,7 @@ pub(crate) use accounts::{Account, Accounts, Charge, UNTIL_TOLD};
 pub(crate) use budgets::{BudgetBooks, Closing};
 pub(crate) use load::{DAMAGED, Loaded, SEALED, load, sealed_mark, was_sealed};
 pub(crate) use replay::{LONGEST, catch_up, rebuild};
-pub(crate) use rows::{Bench, rewrite, write_seal};
+pub(crate) use rows::{Bench, anchor, rewrite, write_seal};
 pub(crate) use state::{Gate, NotedMode, RowName};
 
 use std::sync::{Arc, PoisonError, RwLock};

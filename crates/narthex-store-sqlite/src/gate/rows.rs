@@ -9,6 +9,7 @@ use sqlx::SqliteConnection;
 
 use super::{Gate, NotedMode, RowName, holder_columns};
 use crate::fault::Fault;
+use crate::writer::Tail;
 
 /// What a change to the gate's state is made with: the rows, and the state that will be in force
 /// if the unit stands.
@@ -109,22 +110,18 @@ pub(crate) async fn write_seal(
         "INSERT INTO gate_seal (name, seq, hash, mac) VALUES ('gate', 0, zeroblob(32), ?1)
          ON CONFLICT (name) DO UPDATE SET mac = excluded.mac",
     )
-    .bind(seal(key, gate).as_bytes().as_slice())
+    .bind(gate.seal(key).as_bytes().as_slice())
     .execute(conn)
     .await?;
     Ok(())
 }
 
-/// What the seal over this state is.
-fn seal(key: &RowKey, gate: &Gate) -> Digest {
-    let macs: Vec<&[u8]> = gate.macs().map(|mac| mac.as_bytes().as_slice()).collect();
-    key.row(SEAL, &macs)
-}
-
-/// Whether this is the seal over this state.
-pub(super) fn is_seal(key: &RowKey, gate: &Gate, stored: &[u8]) -> bool {
-    let macs: Vec<&[u8]> = gate.macs().map(|mac| mac.as_bytes().as_slice()).collect();
-    key.is_row(SEAL, &macs, stored)
+/// What ties the gate's state to the end of the ledger: a state from before, genuine as it is, does
+/// not fit the head.
+pub(crate) fn anchor(key: &RowKey, head: Tail, gate: &Gate) -> Digest {
+    let seq = head.seq.to_be_bytes();
+    let seal = gate.seal(key);
+    key.row("ledger_head gate", &[&seq, head.hash.as_bytes(), seal.as_bytes()])
 }
 
 /// What the MAC of a row is.
@@ -193,5 +190,3 @@ async fn remove(conn: &mut SqliteConnection, name: &RowName) -> Result<(), Fault
 
 /// The key the mode is kept under.
 pub(super) const MODE: &str = "mode";
-
-const SEAL: &str = "gate_seal gate";

@@ -1,9 +1,10 @@
 //! Latches, kill switches and the noted mode, as one value.
 
 use std::collections::{BTreeMap, HashMap};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use narthex_core::{Digest, Engaged, Holder, Latch, Mode, SwitchScope, Switches, Taint};
+use narthex_store::RowKey;
 
 /// The posture in force, and what the owner chose while it ran.
 pub(crate) type NotedMode = (Mode, Option<Mode>);
@@ -16,6 +17,8 @@ pub(crate) struct Gate {
     mode: Option<NotedMode>,
     /// The MAC of every row this is kept in.
     macs: BTreeMap<RowName, Digest>,
+    /// The seal over those, once someone asked for it.
+    seal: OnceLock<Digest>,
 }
 
 /// Which row it is.
@@ -51,9 +54,18 @@ impl Gate {
         self.mode
     }
 
-    /// The MACs of all rows, in their order.
-    pub(crate) fn macs(&self) -> impl Iterator<Item = &Digest> {
-        self.macs.values()
+    /// The MAC over the MACs of all rows, in their order: none is missing, none is too many.
+    pub(crate) fn seal(&self, key: &RowKey) -> Digest {
+        *self.seal.get_or_init(|| {
+            let macs: Vec<&[u8]> = self.macs.values().map(|mac| &mac.as_bytes()[..]).collect();
+            key.row("gate_seal gate", &macs)
+        })
+    }
+
+    /// Whether no row is needed for it.
+    #[cfg(test)]
+    pub(crate) fn is_bare(&self) -> bool {
+        self.macs.is_empty()
     }
 
     /// A latch with nothing set is none.
@@ -81,13 +93,16 @@ impl Gate {
 
     pub(crate) fn keep_mac(&mut self, name: RowName, mac: Digest) {
         self.macs.insert(name, mac);
+        self.seal.take();
     }
 
     pub(crate) fn forget_mac(&mut self, name: &RowName) {
         self.macs.remove(name);
+        self.seal.take();
     }
 
     pub(crate) fn forget_macs(&mut self) {
         self.macs.clear();
+        self.seal.take();
     }
 }

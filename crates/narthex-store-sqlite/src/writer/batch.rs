@@ -69,7 +69,7 @@ impl Writer {
     /// Writes what a batch leaves behind, and ends the transaction.
     pub(super) async fn write(&mut self, mut books: Books) -> Result<(), Abort> {
         self.checkpoint(&mut books).await?;
-        books.write(&mut self.conn, &self.head_key).await?;
+        books.write(&mut self.conn, &self.head_key, &self.row_key).await?;
         execute(&mut self.conn, "COMMIT")
             .await
             .map_err(|fault| Abort { until_restart: true, ..fault.into() })?;

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use narthex_core::{CallId, Holder, Phase, RecordDraft, Timestamp, TokenId, Usage};
-use narthex_store::Receipt;
 use narthex_store::chain::{HeadKey, StoredRecord, seal};
+use narthex_store::{Receipt, RowKey};
 use sqlx::SqliteConnection;
 use sqlx::error::DatabaseError;
 
@@ -14,7 +14,7 @@ use super::batch::Abort;
 use super::checkpoints::Grown;
 use super::{Tail, TokenUse};
 use crate::fault::Fault;
-use crate::gate::{Charge, Closing, Gate};
+use crate::gate::{Charge, Closing, Gate, anchor};
 use crate::rows::{hex, number};
 
 /// What a batch will leave behind.
@@ -160,13 +160,22 @@ impl Books {
         &mut self,
         conn: &mut SqliteConnection,
         key: &HeadKey,
+        rows: &RowKey,
     ) -> Result<(), Abort> {
         if !self.opened.is_empty() || !self.closed.is_empty() || !self.uses.is_empty() {
             self.begin(conn).await?;
         }
         self.write_intents(conn).await?;
         self.write_uses(conn).await?;
+        let anchor = anchor(rows, self.tail, &self.gate);
         if self.records.is_empty() {
+            if self.gate_changed() {
+                sqlx::query("UPDATE ledger_head SET gate = ?1")
+                    .bind(anchor.as_bytes().as_slice())
+                    .execute(conn)
+                    .await
+                    .map_err(Fault::Sql)?;
+            }
             return Ok(());
         }
         let head = key.head(self.tail.seq, self.tail.hash);
@@ -175,6 +184,7 @@ impl Books {
             .bind(number(head.seq)?)
             .bind(head.hash.as_bytes().as_slice())
             .bind(head.mac.as_bytes().as_slice())
+            .bind(anchor.as_bytes().as_slice())
             .execute(conn)
             .await
             .map_err(record_fault)?;
@@ -249,9 +259,10 @@ macro_rules! write_records_and_head {
             "INSERT INTO ledger (seq, bytes, hash)
              SELECT value ->> 0, CAST(value ->> 1 AS BLOB), unhex(value ->> 2)
                FROM json_each(?1) ORDER BY key;
-             INSERT INTO ledger_head (one, seq, hash, mac) VALUES (1, ?2, ?3, ?4)
+             INSERT INTO ledger_head (one, seq, hash, mac, gate) VALUES (1, ?2, ?3, ?4, ?5)
              ON CONFLICT (one) DO UPDATE
-                SET seq = excluded.seq, hash = excluded.hash, mac = excluded.mac"
+                SET seq = excluded.seq, hash = excluded.hash, mac = excluded.mac,
+                    gate = excluded.gate"
         )
     };
 }

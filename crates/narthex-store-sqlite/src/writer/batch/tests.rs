@@ -107,7 +107,7 @@ fn everything(place: &House) -> Vec<UnitOfWork> {
 fn is_untouched(place: &House, writer: &Writer) -> bool {
     let gate = writer.memory.gate();
     let nothing = gate.latches().next().is_none() && gate.switches().engaged().is_empty();
-    nothing && gate.mode().is_none() && gate.macs().next().is_none() && place.used(writer) == 0
+    nothing && gate.mode().is_none() && gate.is_bare() && place.used(writer) == 0
 }
 
 #[tokio::test]

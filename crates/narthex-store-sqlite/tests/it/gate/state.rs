@@ -26,6 +26,8 @@ async fn whatever_is_done_to_it_everything_is_stopped() {
         "UPDATE gate_seal SET mac = zeroblob(32) WHERE name = 'gate'",
         "DELETE FROM gate_seal WHERE name = 'gate'",
         "DELETE FROM gate_seal; DELETE FROM latches; DELETE FROM switches; DELETE FROM settings",
+        "UPDATE ledger_head SET gate = NULL",
+        "UPDATE ledger_head SET gate = zeroblob(32)",
         "UPDATE agents SET slug = 'renamed' WHERE slug = 'other'; DELETE FROM gate_seal",
     ] {
         let (house, store) = House::open().await;
@@ -69,6 +71,32 @@ async fn whatever_is_done_to_it_everything_is_stopped() {
         store.close().await.expect("closes");
         house.backend.verify().await.expect("whole");
     }
+}
+
+/// Every row and every seal of it genuine, only from before the switch was engaged.
+#[tokio::test]
+async fn an_older_state_put_back_is_noticed() {
+    let (house, store) = House::open().await;
+    commit(&store, house.arming(&house.agent, super::UNTRUSTED)).await.expect("commits");
+    store.close().await.expect("closes");
+    let tables = ["latches", "switches", "settings", "gate_seal", "budgets"];
+    for table in tables.into_iter().chain(["ledger_head"]) {
+        house.sql(&format!("CREATE TABLE kept_{table} AS SELECT * FROM {table}")).await;
+    }
+    let store = house.backend.store().await.expect("opens");
+    house.furnish(&store).await;
+    store.close().await.expect("closes");
+    for table in tables {
+        let put_back =
+            format!("DELETE FROM {table}; INSERT INTO {table} SELECT * FROM kept_{table}");
+        house.sql(&put_back).await;
+    }
+    house.sql("UPDATE ledger_head SET gate = (SELECT gate FROM kept_ledger_head)").await;
+    let store = house.backend.store().await.expect("opens");
+    let switches = store.switches().await.expect("reads");
+    assert!(switches.get(&SwitchScope::Everything).is_some());
+    assert_eq!(house.used(&store, &house.agent).await, 5, "the ledger is the account");
+    store.close().await.expect("closes");
 }
 
 #[tokio::test]

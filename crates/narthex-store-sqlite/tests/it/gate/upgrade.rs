@@ -24,7 +24,8 @@ async fn older(migrated: bool) -> (House, narthex_core::Proposal) {
     let schema = if migrated {
         "UPDATE proposals SET mac = NULL; DELETE FROM gate_seal; DELETE FROM budgets;"
     } else {
-        "ALTER TABLE proposals DROP COLUMN mac; ALTER TABLE agents DROP COLUMN budget;
+        "ALTER TABLE proposals DROP COLUMN mac; ALTER TABLE ledger_head DROP COLUMN gate;
+         ALTER TABLE agents DROP COLUMN budget;
          DROP TABLE approvals; DROP TABLE latches; DROP TABLE switches; DROP TABLE settings;
          DROP TABLE budgets; DROP TABLE gate_seal; DROP TABLE IF EXISTS ledger_checkpoints;
          DROP TABLE IF EXISTS ledger_base; DELETE FROM _sqlx_migrations WHERE version > 1;"
@@ -34,7 +35,7 @@ async fn older(migrated: bool) -> (House, narthex_core::Proposal) {
             "{schema} {}
              DELETE FROM ledger; DELETE FROM ledger_head;
              INSERT INTO ledger VALUES (1, CAST('{text}' AS BLOB), x'{2}');
-             INSERT INTO ledger_head VALUES (1, 1, x'{2}', x'{1}')",
+             INSERT INTO ledger_head (one, seq, hash, mac) VALUES (1, 1, x'{2}', x'{1}')",
             if migrated { "DELETE FROM ledger_checkpoints;" } else { "" },
             head.mac,
             first.hash,
