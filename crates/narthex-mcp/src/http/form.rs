@@ -56,9 +56,9 @@ fn message(headers: &HeaderMap) -> Result<Form, Refused> {
         )));
     }
     takes(headers).map(Form::Message).ok_or_else(|| {
-        not_acceptable(
+        Box::new(not_acceptable(
             "answers are application/json, and text/event-stream for calls that take long",
-        )
+        ))
     })
 }
 
@@ -74,12 +74,12 @@ fn in_session(parts: &Parts) -> Result<Form, Refused> {
     if takes_events(&parts.headers) {
         Ok(Form::Listen)
     } else {
-        Err(not_acceptable("a stream is text/event-stream"))
+        Err(Box::new(not_acceptable("a stream is text/event-stream")))
     }
 }
 
-fn not_acceptable(why: &str) -> Refused {
-    Box::new(closing(StatusCode::NOT_ACCEPTABLE, "not_acceptable", why))
+fn not_acceptable(why: &str) -> Response<Body> {
+    closing(StatusCode::NOT_ACCEPTABLE, "not_acceptable", why)
 }
 
 fn not_allowed(sessions: bool) -> Response<Body> {

@@ -3,7 +3,7 @@
 mod ends;
 mod streams;
 
-use narthex_core::{Outcome, Phase, Reason};
+use narthex_core::{Outcome, Phase, Reason, SessionId};
 use serde_json::{Value, json};
 
 use crate::house::{House, Open, TA, TA_TOO, TB};
@@ -144,7 +144,7 @@ async fn records_name_the_session_by_a_digest_and_never_by_its_id() {
     assert_eq!(records.len(), 6);
     let digest = narthex_core::Digest::of(id.as_bytes()).to_string();
     for record in &records {
-        assert_eq!(record.session.as_ref().map(|session| session.as_str()), Some(digest.as_str()));
+        assert_eq!(record.session.as_ref().map(SessionId::as_str), Some(digest.as_str()));
         let text = serde_json::to_string(record).expect("JSON");
         assert!(!text.contains(&id), "{text}");
     }
