@@ -102,7 +102,10 @@ impl Walk {
         anchors: Vec<Anchor>,
     ) -> Result<Self, Fault> {
         let begin = from_base(at, keys.seal.as_ref(), Kind::Checkpoint)?;
-        Self::from(keys, begin, None, anchors)
+        let said = Checkpoint { size: begin.0, root: begin.2.root(), chain: begin.1 };
+        let mut walk = Self::from(keys, begin, None, anchors)?;
+        walk.last = Some((said, at.note.clone()));
+        Ok(walk)
     }
 
     fn from(
@@ -206,7 +209,8 @@ impl Walk {
         if size > self.seq {
             return Err(Fault::Cut { place: Place::Checkpoint, head: size, last: self.seq });
         }
-        if size < self.seq || size < self.base {
+        let twice = self.last.as_ref().is_some_and(|(last, _)| last.size >= size);
+        if size < self.seq || size < self.base || twice {
             return Err(why("it stands where none can be"));
         }
         let what = |what| Err(Fault::SealForked { size, what });

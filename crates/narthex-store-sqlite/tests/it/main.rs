@@ -4,6 +4,7 @@ mod backend;
 mod crash;
 mod files;
 mod gate;
+mod sealed;
 mod tamper;
 
 mod suite {
