@@ -4,4 +4,5 @@ mod cells;
 mod coverage;
 mod methods;
 mod routes;
+mod sessions;
 mod tools;

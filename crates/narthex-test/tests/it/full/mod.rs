@@ -5,4 +5,5 @@ mod budgets;
 mod laundering;
 mod stops;
 mod taint;
+mod waits;
 mod workshop;

@@ -120,7 +120,7 @@ async fn acting_outside_begins_only_after_the_intent_is_durable() -> anyhow::Res
     Ok(())
 }
 
-/// T2 and T3 wait for an approval nobody can give yet: listed, and never done.
+/// T2 and T3 wait for an approval that nobody gives here: listed, and never done.
 #[tokio::test]
 async fn what_needs_approval_waits_and_is_not_done() -> anyhow::Result<()> {
     for (mode, tool, reason, decision) in [
@@ -136,7 +136,7 @@ async fn what_needs_approval_waits_and_is_not_done() -> anyhow::Result<()> {
         let listed = client.tools().await?.contains(&tool.to_owned());
         assert_eq!(listed, decision == Ruled::Approval, "{mode} {tool}");
         let before = rigged.house.seq().await?;
-        let answer = client.call(tool, json!({})).await?;
+        let answer = client.call(tool, json!({"what": "one thing"})).await?;
         assert_eq!(answer.tool_code().as_deref(), Some(reason.code()), "{mode} {tool}: {answer:?}");
         let records = rigged.house.records_after(before).await?;
         assert_eq!(records.len(), 1);

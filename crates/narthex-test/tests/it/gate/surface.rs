@@ -62,7 +62,9 @@ fn spec(name: &str, site: EffectSite, tier: Tier) -> ToolSpec {
         name: name.to_owned(),
         title: name.to_owned(),
         description: name.to_owned(),
-        input_schema: json!({"type": "object", "additionalProperties": false}),
+        input_schema: json!({
+            "type": "object", "additionalProperties": false, "properties": {"what": {"type": "string"}},
+        }),
         output_schema: None,
         annotations: Annotations {
             read_only: tier == Tier::T0,
@@ -79,7 +81,7 @@ fn spec(name: &str, site: EffectSite, tier: Tier) -> ToolSpec {
             site,
         },
         ignored_arguments: &[],
-        target: None,
+        target: (tier == Tier::T3).then(|| "/what".to_owned()),
     }
 }
 
