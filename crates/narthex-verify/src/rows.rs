@@ -28,7 +28,8 @@ pub(crate) async fn check(conn: &mut SqliteConnection, key: &HeadKey) -> Result<
     let mut gate = check.all("latches", LATCHES, text_and_blobs).await?;
     gate.extend(check.all("switches", SWITCHES, text_and_blobs).await?);
     gate.extend(check.all("settings", SETTINGS, text_and_blobs).await?);
-    check.seal("gate", false, &gate).await?;
+    let seal = check.seal("gate", false, &gate).await?;
+    check.end(&seal).await?;
     let budgets = check.all("budgets", BUDGETS, budget).await?;
     check.seal("budgets", true, &budgets).await?;
     Ok(check.count)
@@ -100,7 +101,7 @@ impl Check<'_> {
         name: &'static str,
         dated: bool,
         macs: &[Hash],
-    ) -> Result<(), Failure> {
+    ) -> Result<Hash, Failure> {
         let missing = || Fault::Row { table: "gate_seal", row: name.to_owned() };
         let row = sqlx::query("SELECT seq, hash, mac FROM gate_seal WHERE name = ?1")
             .bind(name)
@@ -113,7 +114,30 @@ impl Check<'_> {
         let point: &[&[u8]] = if dated { &[&seq, hash] } else { &[] };
         let fields = point.iter().copied().chain(macs.iter().map(Hash::as_slice));
         let table = format!("gate_seal {name}");
-        if self.is_mac(&table, fields, &stored) { Ok(()) } else { Err(missing().into()) }
+        if self.is_mac(&table, fields, &stored) { Ok(stored) } else { Err(missing().into()) }
+    }
+
+    /// What ties the gate's state to the end of the ledger: an older state does not fit.
+    async fn end(&mut self, seal: &Hash) -> Result<(), Failure> {
+        let tied: i64 = sqlx::query_scalar(
+            "SELECT count(*) FROM pragma_table_info('ledger_head') WHERE name = 'gate'",
+        )
+        .fetch_one(&mut *self.conn)
+        .await?;
+        if tied == 0 {
+            return Ok(());
+        }
+        let row = sqlx::query("SELECT seq, hash, gate FROM ledger_head")
+            .fetch_one(&mut *self.conn)
+            .await?;
+        let seq = row.try_get::<i64, _>("seq")?.to_be_bytes();
+        let fields = [seq.as_slice(), row.try_get("hash")?, seal.as_slice()];
+        let stored = row.try_get::<Option<&[u8]>, _>("gate")?.and_then(|mac| mac.try_into().ok());
+        let fits = |stored: &Hash| self.is_mac("ledger_head gate", fields.into_iter(), stored);
+        if stored.as_ref().is_some_and(fits) {
+            return Ok(());
+        }
+        Err(Fault::Row { table: "gate_seal", row: "the end of the ledger".to_owned() }.into())
     }
 
     fn is_mac<'f>(

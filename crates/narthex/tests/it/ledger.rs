@@ -1,4 +1,4 @@
-//! `ledger verify` and `ledger export`, without a server.
+//! `ledger verify`, `export`, `prove`, `prune` and the rest, without a server.
 
 #![allow(clippy::expect_used, clippy::indexing_slicing, reason = "tests")]
 
@@ -62,6 +62,121 @@ fn verifying_makes_nothing_where_there_is_nothing() {
     let nowhere = dir.path().join("nowhere");
     let output = narthex(&["ledger", "verify"], &nowhere);
     assert!(!output.status.success() && !nowhere.exists(), "{}", stderr(&output));
+}
+
+#[test]
+fn a_proof_is_checked_with_the_public_key_alone() {
+    let house = house();
+    let nowhere = tempfile::tempdir().expect("a folder");
+    let (proof, key) = (nowhere.path().join("proof.json"), nowhere.path().join("house.pub"));
+    let (proof, key) = (proof.to_str().expect("UTF-8"), key.to_str().expect("UTF-8"));
+    let vkey = stdout(&narthex(&["ledger", "key"], house.path()));
+    fs::write(key, &vkey).expect("the key");
+    let proven = narthex(&["ledger", "prove", "2", "--out", proof], house.path());
+    assert!(proven.status.success(), "{}", stderr(&proven));
+    for named in [key, vkey.trim()] {
+        let check = ["ledger", "check-proof", proof, "--public-key", named];
+        let checked = answer(&check, &nowhere.path().join("no house"));
+        assert_eq!((&checked["ok"], &checked["seq"]), (&Value::Bool(true), &Value::from(2)));
+    }
+    let without = narthex(&["ledger", "check-proof", proof], &nowhere.path().join("no house"));
+    assert_eq!(without.status.code(), Some(2), "{}", stderr(&without));
+    // Neither another record nor another house's key passes.
+    let text = fs::read_to_string(proof).expect("the proof");
+    let other = stdout(&narthex(&["ledger", "key"], self::house().path()));
+    fs::write(proof, text.replace("\\\"ok\\\"", "\\\"no\\\"")).expect("the proof");
+    for named in [vkey.trim(), other.trim()] {
+        let check = ["ledger", "check-proof", proof, "--public-key", named];
+        let checked = narthex(&check, nowhere.path());
+        assert_eq!(checked.status.code(), Some(6), "{}", stderr(&checked));
+        fs::write(proof, &text).expect("the proof");
+    }
+    let none = narthex(&["ledger", "prove", "99"], house.path());
+    assert_eq!(none.status.code(), Some(3), "{}", stderr(&none));
+}
+
+#[test]
+fn an_older_copy_is_told_by_an_anchor_and_by_an_expected_head() {
+    let house = house();
+    let older = tempfile::tempdir().expect("a folder");
+    copy(house.path(), older.path());
+    answer(&["space", "add", "more"], house.path());
+    let anchor = house.path().join("anchor.note");
+    fs::write(&anchor, stdout(&narthex(&["ledger", "checkpoint"], house.path()))).expect("kept");
+    let anchor = anchor.to_str().expect("UTF-8").to_owned();
+    let now = answer(&["ledger", "verify"], house.path());
+    let root = now["root"].as_str().expect("a root");
+    let expected = format!("{}:{root}", now["records"]);
+    for against in [["--anchor", &anchor], ["--expect-head", &expected]] {
+        let verify = ["ledger", "verify", against[0], against[1]];
+        assert_eq!(answer(&verify, house.path())["anchors"], 1);
+        let told = narthex(&verify, older.path());
+        assert_eq!(told.status.code(), Some(6), "{}", stderr(&told));
+        assert!(stderr(&told).contains("rolled back"), "{}", stderr(&told));
+    }
+    assert_eq!(answer(&["ledger", "verify"], older.path())["ok"], true, "nothing else tells");
+    let wrong = narthex(&["ledger", "verify", "--expect-head", "12"], house.path());
+    assert_eq!(wrong.status.code(), Some(2), "{}", stderr(&wrong));
+}
+
+#[test]
+fn old_records_go_into_a_file_that_verifies_alone() {
+    let house = house();
+    fill(house.path(), 270);
+    let file = house.path().join("old.segment");
+    let path = file.to_str().expect("UTF-8");
+    let young = narthex(&["ledger", "prune", "--before", "1d", "--export", path], house.path());
+    assert_eq!(young.status.code(), Some(3), "nothing is that old: {}", stderr(&young));
+    assert!(!file.exists());
+    let pruned = answer(&["ledger", "prune", "--before", "260", "--export", path], house.path());
+    assert_eq!((&pruned["from"], &pruned["to"]), (&Value::from(1), &Value::from(256)));
+    let left = answer(&["ledger", "verify"], house.path());
+    assert_eq!((&left["ok"], &left["base"]), (&Value::Bool(true), &Value::from(256)));
+    let went = answer(&["ledger", "verify", "--segment", path], house.path());
+    assert_eq!((&went["ok"], &went["records"]), (&Value::Bool(true), &Value::from(256)));
+    let last = answer(&["ledger", "tail", "-n", "1"], house.path());
+    assert_eq!(last[0]["tool"], "ledger.prune");
+    let mut bytes = fs::read(&file).expect("the segment");
+    let middle = bytes.len() / 2;
+    bytes[middle] ^= 1;
+    fs::write(&file, bytes).expect("the segment");
+    let touched = narthex(&["ledger", "verify", "--segment", path], house.path());
+    assert_eq!(touched.status.code(), Some(6), "{}", stderr(&touched));
+}
+
+/// Puts so many records into a house that nobody holds.
+fn fill(dir: &Path, count: u128) {
+    use narthex_core::{Actor, CallId, Phase, RecordDraft, Transport};
+    use narthex_store::{Commits as _, SystemClock, UnitOfWork};
+    let dir = narthex_server::DataDir::at(dir);
+    let keys = dir.keys().expect("keys");
+    let (database, head) = (dir.database(), dir.head_file());
+    let clock = std::sync::Arc::new(SystemClock);
+    let config =
+        narthex_store_sqlite::SqliteConfig::new(database, head, keys.ledger, keys.seal, clock);
+    let record = |n| {
+        let call = CallId::from_uuid(uuid::Uuid::from_u128(n));
+        RecordDraft::new(Phase::Observed, call, Actor::Owner, Transport::Local, "filling")
+    };
+    let unit = UnitOfWork::records((0..count).map(record).collect());
+    tokio::runtime::Runtime::new().expect("a runtime").block_on(async {
+        let store = narthex_store_sqlite::SqliteStore::open(config).await.expect("opens");
+        store.commit(unit).await.expect("commits");
+        store.close().await.expect("closes");
+    });
+}
+
+fn copy(from: &Path, to: &Path) {
+    for entry in fs::read_dir(from).expect("a folder") {
+        let entry = entry.expect("an entry");
+        let target = to.join(entry.file_name());
+        if entry.path().is_dir() {
+            fs::create_dir(&target).expect("a folder");
+            copy(&entry.path(), &target);
+        } else {
+            fs::copy(entry.path(), target).expect("copied");
+        }
+    }
 }
 
 /// In the middle of the file, as someone with the disk in their hands would.
