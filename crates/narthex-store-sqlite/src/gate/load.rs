@@ -205,10 +205,13 @@ pub(crate) async fn was_sealed(conn: &mut SqliteConnection) -> Result<bool, Faul
     if first.seq != 1 || founded.draft.subject == sealed_mark() {
         return Ok(true);
     }
+    // Quotes inside a text are escaped, so no text of a caller's can look like this.
     Ok(sqlx::query_scalar(
-        "SELECT EXISTS (SELECT 1 FROM ledger WHERE instr(bytes, CAST(?1 AS BLOB)) > 0)",
+        "SELECT EXISTS (SELECT 1 FROM ledger
+          WHERE instr(bytes, CAST(?1 AS BLOB)) > 0 AND instr(bytes, CAST(?2 AS BLOB)) > 0)",
     )
-    .bind(format!("\"{SEALED}\""))
+    .bind(format!("\"tool\":\"{SEALED}\""))
+    .bind("\"phase\":\"house\"")
     .fetch_one(conn)
     .await?)
 }

@@ -33,12 +33,15 @@ impl Found {
         now: Timestamp,
     ) -> Result<Self, StoreError> {
         let mut loaded = gate::load(conn, key).await?;
+        let stored = BudgetBooks::load(conn, key, now).await?;
         let new = tail.seq == 0;
-        let first = !new && !loaded.sealed && !gate::was_sealed(conn).await?;
+        // INVARIANT: whoever is taken for an older house has its whole ledger walked below, from
+        // the first record to the genuine head. So what `was_sealed` read there was not edited.
+        let unsealed = !loaded.sealed && stored.is_none();
+        let first = !new && unsealed && !gate::was_sealed(conn).await?;
         if !new && !loaded.sealed && !first {
             loaded.missing("the seal over the gate's state is gone");
         }
-        let stored = BudgetBooks::load(conn, key, now).await?;
         let rebuilt = stored.is_none();
         let (books, accounts) = if let Some((mut books, mut accounts)) = stored {
             gate::catch_up(conn, &mut books, &mut accounts, tail).await.map_err(unsound)?;

@@ -79,3 +79,36 @@ async fn no_later_start_does_it_again() {
     assert!(switches.get(&SwitchScope::Everything).is_some());
     store.close().await.expect("closes");
 }
+
+/// Not even one whose founding record was edited to be that of an older house.
+#[tokio::test]
+async fn a_house_cannot_be_made_older_than_it_is() {
+    for keep_accounts in [true, false] {
+        let (house, store) = House::open().await;
+        house.furnish(&store).await;
+        let proposal = house.proposal("new");
+        done(&store, Effect::OpenProposal { proposal: Box::new(proposal.clone()), cap: 9 }).await;
+        store.close().await.expect("closes");
+        let of = if keep_accounts { "WHERE name = 'gate'" } else { "" };
+        house
+            .sql(&format!(
+                "UPDATE proposals SET body = 'another', mac = NULL;
+                 DELETE FROM gate_seal {of}; DELETE FROM switches; DELETE FROM latches;
+                 UPDATE ledger_head SET gate = NULL;
+                 UPDATE ledger
+                    SET bytes = CAST(replace(CAST(bytes AS TEXT), '\"sealed\"', '\"s\"') AS BLOB)
+                  WHERE seq = 1"
+            ))
+            .await;
+        match house.backend.store().await {
+            Err(StoreError::Damaged(_)) => assert!(!keep_accounts),
+            Ok(store) => {
+                let switches = store.switches().await.expect("reads");
+                assert!(switches.get(&SwitchScope::Everything).is_some());
+                assert!(store.proposal(proposal.id).await.is_err());
+                store.close().await.expect("closes");
+            }
+            Err(other) => panic!("{other:?}"),
+        }
+    }
+}

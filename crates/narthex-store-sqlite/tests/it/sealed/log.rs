@@ -26,7 +26,8 @@ async fn a_log_cut_anywhere_leaves_what_was_before_or_is_told() {
     let whole = store.records(1, 1_000).await.expect("reads");
     let frame = 24 + 4_096;
     let mut offsets: Vec<usize> = (0..=log.len() / frame).map(|n| 32 + n * frame).collect();
-    offsets.extend(offsets.clone().iter().flat_map(|at| [at.saturating_sub(1), at + 1, at + 2_000]));
+    offsets
+        .extend(offsets.clone().iter().flat_map(|at| [at.saturating_sub(1), at + 1, at + 2_000]));
     offsets.extend([0, 1, 16, 31, log.len()]);
     offsets.retain(|at| *at <= log.len());
     for at in offsets {

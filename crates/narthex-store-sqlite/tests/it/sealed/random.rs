@@ -121,17 +121,17 @@ async fn an_older_copy_of_everything_is_found_by_its_anchor() {
     let store = house.store().await.expect("opens");
     append(&store, 30).await;
     store.close().await.expect("closes");
-    let (_, note) = ledger_in(&house.config()).checkpoint(|_| ()).await.expect("whole").expect("one");
+    let (_, note) =
+        ledger_in(&house.config()).checkpoint(|_| ()).await.expect("whole").expect("one");
     let config = config_in(older.path(), house.clock());
     let mut ledger = ledger_in(&config);
     ledger.verify(|_| ()).await.expect("nothing in it tells");
     let key = ledger.keys.seal.clone().expect("a key");
     let report = house.verify().await.expect("whole");
     let expected = format!("{}:{}", report.records, report.root);
-    for anchor in [
-        Anchor::signed(&note, &key).expect("signed"),
-        Anchor::expected(&expected).expect("reads"),
-    ] {
+    for anchor in
+        [Anchor::signed(&note, &key).expect("signed"), Anchor::expected(&expected).expect("reads")]
+    {
         ledger.anchors = vec![anchor.clone()];
         ledger.verify(|_| ()).await.expect_err("it was rolled back");
         // Also when it has gone on since, as far as the anchor and farther.

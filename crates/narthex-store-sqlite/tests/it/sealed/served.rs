@@ -18,11 +18,8 @@ async fn what_does_not_chain_is_not_served() {
             let bytes = String::from_utf8(whole[edited as usize - 1].bytes.clone()).expect("text");
             let bytes = bytes.replace("\"ok\"", "\"no\"").into_bytes();
             let before = if edited == 1 { GENESIS } else { whole[edited as usize - 2].hash };
-            let hash = if rehashed {
-                chained(before, &bytes)
-            } else {
-                whole[edited as usize - 1].hash
-            };
+            let hash =
+                if rehashed { chained(before, &bytes) } else { whole[edited as usize - 1].hash };
             let text = String::from_utf8(bytes).expect("text");
             let change = format!(
                 "UPDATE ledger SET bytes = CAST('{text}' AS BLOB), hash = x'{hash}'
