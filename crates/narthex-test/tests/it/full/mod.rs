@@ -3,6 +3,7 @@
 mod approvals;
 mod budgets;
 mod laundering;
+mod sessions;
 mod stops;
 mod taint;
 mod waits;
