@@ -46,6 +46,32 @@ fn what_is_wrong_is_named_with_line_and_column() {
             "x:2:23: limits.requests_per_minute must be from",
             "",
         ),
+        (
+            "[approvals]\nwait = 5",
+            "x:2:1: unknown key `approvals.wait`",
+            "wait_seconds, valid_seconds",
+        ),
+        ("[approvals]\nvalid_seconds = 0", "x:2:17: approvals.valid_seconds must be from 1", ""),
+        ("[approvals]\nwrong_nonces = 0", "x:2:16: approvals.wrong_nonces must be from 1", ""),
+        ("[budget]\nt0 = -1", "x:2:6: budget.t0 must be from 0 to", ""),
+        ("[budget]\nbytes = '1GB'", "x:2:9: invalid type: string", ""),
+        ("[budget]\ncost = -1.0", "x:2:8: a cost is a finite number", ""),
+        ("[budget]\ncost = nan", "x:2:8: a cost is a finite number", ""),
+        ("[budget]\ncost = inf", "x:2:8: a cost is a finite number", ""),
+        ("[budget]\ncost = 1e308", "x:2:8: a cost is a finite number", ""),
+        (
+            "[budget]\nwindow_seconds = 2678401",
+            "x:2:18: budget.window_seconds must be from 1 to 2678400",
+            "",
+        ),
+        ("[taint]\nwindow_seconds = 0", "x:2:18: taint.window_seconds must be from 60", ""),
+        ("[sessions]\nper_agent = 0", "x:2:13: sessions.per_agent must be from 1 to 1000", ""),
+        (
+            "[sessions]\nidle_seconds = 100\nabsolute_seconds = 99",
+            "x: sessions.idle_seconds is longer than sessions.absolute_seconds",
+            "the earlier of the two",
+        ),
+        ("[egress]\nallow = 'a'", "x:2:9: invalid type: string", ""),
         ("[limits]\nconnections = '5'", "x:2:15: invalid type: string \"5\"", ""),
         ("[limits]\nconnections = 1.5", "x:2:15: invalid type: floating point", ""),
         (
@@ -120,6 +146,30 @@ fn what_is_right_is_taken_and_the_rest_stays_as_it_was() {
     assert_eq!(config.gate().requests_per_minute, 120);
     assert_eq!(config.workspace().open_proposals, 7);
     assert_eq!(Config::parse("x", ""), Ok(Config::default()));
+}
+
+#[test]
+fn the_gate_is_told_what_the_settings_say() {
+    let text = "[approvals]\nwait_seconds = 60\nvalid_seconds = 30\nwaiting = 2\nwrong_nonces = 1\n\
+                [budget]\nwindow_seconds = 60\nt0 = 1\nt1 = 2\nt2 = 3\nt3 = 0\nbytes = 5\n\
+                time_seconds = 6\ncost = 2.5\n[taint]\nwindow_seconds = 600\n\
+                [sessions]\nenabled = true\nidle_seconds = 10\nabsolute_seconds = 20\nper_agent = 3\n\
+                [ledger]\nkeep_values = true\n[egress]\nallow = ['a.internal:8443']\nallow_loopback = true";
+    let config = Config::parse("x", text).expect("it reads");
+    let gate = config.gate();
+    assert_eq!((gate.approval_wait.as_secs(), gate.approval_valid.as_secs()), (60, 30));
+    assert_eq!((gate.approvals_waiting, gate.wrong_nonces), (2, 1));
+    assert_eq!(gate.budget.calls, [Some(1), Some(2), Some(3), Some(0)]);
+    assert_eq!((gate.budget.window_seconds, gate.budget.bytes), (60, Some(5)));
+    assert_eq!(gate.budget.millis, Some(6_000));
+    assert_eq!(gate.budget.cost.map(narthex_core::Cost::millionths), Some(2_500_000));
+    assert_eq!(gate.taint_window.map(|window| window.as_secs()), Some(600));
+    let sessions = gate.sessions.expect("kept");
+    assert_eq!((sessions.idle.as_secs(), sessions.absolute.as_secs()), (10, 20));
+    assert_eq!(sessions.per_agent, 3);
+    assert!(gate.keep_values && config.egress.allow_loopback);
+    assert_eq!(config.egress.allow, ["a.internal:8443"]);
+    assert!(Config::default().gate().sessions.is_none(), "legacy sessions are off");
 }
 
 #[test]

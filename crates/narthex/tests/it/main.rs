@@ -3,6 +3,7 @@
 mod cli;
 mod config;
 mod docs;
+mod gate;
 mod import;
 mod ledger;
 mod reference;

@@ -120,22 +120,22 @@ mod tests {
     fn everything_to_decide_on_is_there_and_nothing_hides_or_steers() {
         let text = plain(&shown(&detail("waiting", Some("7hq2m0xk"))));
         for line in [
-            "request  0198c0de-0000-7000-8000-000000000001",
-            "status   waiting",
-            "agent    claude",
-            "space    research",
-            "surface  servers/web",
-            "tool     post",
-            "tier     T3 in mode open",
-            "why      this call needs the owner's approval",
-            "target   https://example.org/⟨U+202E⟩x",
-            "took in  private and untrusted",
-            "WARNING  3 hidden characters, shown as ⟨U+…⟩: read them before you decide",
-            "NONCE    7hq2m0xk",
+            "request 0198c0de-0000-7000-8000-000000000001",
+            "status waiting",
+            "agent claude",
+            "space research",
+            "surface servers/web",
+            "tool post",
+            "tier T3 in mode open",
+            "why this call needs the owner's approval",
+            "target https://example.org/⟨U+202E⟩x",
+            "took in private and untrusted",
+            "WARNING 3 hidden characters, shown as ⟨U+…⟩: read them before you decide",
+            "NONCE 7hq2m0xk",
             "    \"body\": \"a⟨U+200B⟩b\\u001b[2J\",",
             "    \"n\": 9007199254740993",
         ] {
-            assert!(text.lines().any(|shown| shown == line), "{line}\n{text}");
+            assert!(text.lines().any(|shown| words(shown) == words(line)), "{line}\n{text}");
         }
         assert!(text.contains("untrusted by  search on workspace, page 7, first 2026"), "{text}");
         assert!(text.contains("approve 0198c0de-0000-7000-8000-000000000001 --nonce"), "{text}");
@@ -146,6 +146,10 @@ mod tests {
     fn what_is_decided_is_not_offered() {
         let text = plain(&shown(&detail("used", None)));
         assert!(!text.contains("Let it run once") && !text.contains("NONCE"), "{text}");
+    }
+
+    fn words(line: &str) -> Vec<&str> {
+        line.split_whitespace().collect()
     }
 
     fn plain(text: &str) -> String {

@@ -1,0 +1,65 @@
+//! `narthex stop` when the house cannot be told.
+
+use std::path::Path;
+use std::process::Stdio;
+
+use rustix::process::Signal;
+use serde_json::{Value, json};
+
+use super::serving::{Server, signal};
+use crate::support::{answer, command, narthex, stderr};
+
+#[test]
+fn a_house_that_cannot_be_opened_is_stopped_by_its_file() {
+    let break_it: [(&str, fn(&Path)); 3] = [
+        ("settings", |dir| std::fs::write(dir.join("narthex.toml"), "lisen = 1").expect("written")),
+        ("database", |dir| {
+            std::fs::write(dir.join("narthex.db"), "x".repeat(9_000)).expect("written")
+        }),
+        ("keys", |dir| std::fs::remove_file(dir.join("keys/token.key")).expect("removed")),
+    ];
+    for (what, break_it) in break_it {
+        let folder = tempfile::tempdir().expect("a folder");
+        let dir = folder.path();
+        assert!(narthex(&["init"], dir).status.success());
+        break_it(dir);
+        let output = narthex(&["stop", "--agent", "claude", "--output", "json"], dir);
+        assert!(output.status.success(), "{what}: {}", stderr(&output));
+        let said: Value = serde_json::from_slice(&output.stdout).expect("one JSON document");
+        assert_eq!(said["scope"], "everything", "{what}");
+        assert_eq!(said["kept"]["stop_file"], dir.join("STOP").display().to_string(), "{what}");
+        assert!(
+            dir.join("STOP").exists() && stderr(&output).contains("could not be told"),
+            "{what}"
+        );
+    }
+}
+
+#[test]
+fn where_there_is_no_house_nothing_is_made() {
+    let folder = tempfile::tempdir().expect("a folder");
+    for dir in [folder.path().to_owned(), folder.path().join("nowhere")] {
+        let output = narthex(&["stop"], &dir);
+        assert_eq!(output.status.code(), Some(3), "{}", stderr(&output));
+        assert!(!dir.join("STOP").exists());
+    }
+    assert!(!folder.path().join("nowhere").exists());
+}
+
+#[test]
+fn a_server_that_does_not_answer_finds_the_file_when_it_does() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let dir = folder.path();
+    let server = Server::start(dir);
+    signal(server.pid(), Signal::STOP);
+    let mut stop = command(&["stop", "--output", "json"], dir);
+    let output = stop.stderr(Stdio::piped()).output().expect("it ends");
+    signal(server.pid(), Signal::CONT);
+    assert!(output.status.success(), "{}", stderr(&output));
+    assert!(dir.join("STOP").exists());
+    super::serving::stopped_by(dir);
+    let early = narthex(&["resume"], dir);
+    assert_eq!(early.status.code(), Some(4), "{}", stderr(&early));
+    std::fs::remove_file(dir.join("STOP")).expect("removed");
+    assert_eq!(answer(&["resume"], dir)["still"], json!([]));
+}

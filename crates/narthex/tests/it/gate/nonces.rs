@@ -1,0 +1,69 @@
+//! The nonce of a call that cannot be undone: typed by the owner, and nowhere else.
+
+use narthex_core::{ApprovalStatus, Tier};
+use narthex_test::TestHouse;
+use serde_json::json;
+
+use super::{ledger, waiting};
+use crate::support::{answer, narthex, stderr, stdout};
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn it_must_be_typed_and_is_in_nothing_an_agent_or_a_log_sees() -> anyhow::Result<()> {
+    let house = TestHouse::start().await?;
+    let dir = house.dir().root();
+    let call = waiting(&house, Tier::T3, json!({"to": "x"})).await?;
+    let id = call.id.to_string();
+    let shown = answer(&["approvals", "show", &id], dir);
+    let nonce = shown["nonce"].as_str().expect("a nonce").to_owned();
+    assert_eq!(nonce.len(), 8);
+    assert_eq!(shown["target"], "https://example.org/x");
+    assert!(stdout(&narthex(&["approvals", "show", &id], dir)).contains(&nonce));
+    assert!(!stdout(&narthex(&["approvals", "list"], dir)).contains(&nonce), "the list is short");
+
+    for without in [vec!["approve", &id], vec!["approve", &id, "--yes"]] {
+        let output = narthex(&[&["approvals"], &without[..]].concat(), dir);
+        assert_eq!(output.status.code(), Some(2), "{}", stderr(&output));
+        assert!(stderr(&output).contains("the nonce must be typed"), "{}", stderr(&output));
+        assert!(!stderr(&output).contains(&nonce));
+    }
+    let wrong = narthex(&["approvals", "approve", &id, "--nonce", "wr0ngw0r"], dir);
+    assert_eq!(wrong.status.code(), Some(7), "{}", stderr(&wrong));
+    assert!(!stderr(&wrong).contains(&nonce) && !stderr(&wrong).contains("wr0ngw0r"));
+    assert_eq!(answer(&["approvals", "show", &id], dir)["wrong_nonces"], 1);
+
+    let typed = format!(" {} ", nonce.to_uppercase());
+    assert_eq!(
+        answer(&["approvals", "approve", &id, "--nonce", &typed], dir)["status"],
+        "approved"
+    );
+    assert_eq!(answer(&["approvals", "show", &id], dir)["nonce"], json!(null), "no longer shown");
+    let said = ledger(&house).await?;
+    assert!(said.contains("approval.wrong_nonce") && said.contains("approval.approve"), "{said}");
+    assert!(!said.contains(&nonce) && !said.contains("wr0ngw0r"), "a nonce is in the ledger");
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn too_many_wrong_ones_and_the_right_one_comes_too_late() -> anyhow::Result<()> {
+    let house = TestHouse::start().await?;
+    let dir = house.dir().root();
+    let call = waiting(&house, Tier::T3, json!({})).await?;
+    let id = call.id.to_string();
+    let nonce = house.house().gate().nonce_of(&call);
+    let most = house.house().gate().config().wrong_nonces;
+    let before = house.seq().await?;
+    for n in 1..=most {
+        let wrong = narthex(&["approvals", "approve", &id, "--nonce", "00000000"], dir);
+        assert_eq!(wrong.status.code(), Some(7), "{n}: {}", stderr(&wrong));
+        assert_eq!(stderr(&wrong).contains("void"), n == most, "{n}: {}", stderr(&wrong));
+    }
+    let late = narthex(&["approvals", "approve", &id, "--nonce", &nonce], dir);
+    assert_eq!(late.status.code(), Some(4), "{}", stderr(&late));
+    let kept = house.store().approval(call.id).await?.expect("there");
+    assert_eq!((kept.status, kept.wrong_nonces), (ApprovalStatus::Void, most));
+    assert_eq!(house.seq().await?, before + u64::from(most), "one record for each");
+    // Saying no needs no nonce.
+    let other = waiting(&house, Tier::T3, json!({"n": 2})).await?;
+    assert_eq!(answer(&["approvals", "deny", &other.id.to_string()], dir)["status"], "denied");
+    Ok(())
+}

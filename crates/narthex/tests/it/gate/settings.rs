@@ -1,0 +1,105 @@
+//! `narthex mode`, `narthex agent set`, `narthex space set`, and what `show` says of them.
+
+use narthex_core::Mode;
+use narthex_gate::GateConfig;
+use narthex_test::{HouseOptions, TestHouse};
+use serde_json::{Value, json};
+
+use crate::support::{answer, narthex, stderr, stdout};
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn the_posture_goes_down_and_up_again_and_never_above_the_settings() -> anyhow::Result<()> {
+    let house = TestHouse::start().await?;
+    let dir = house.dir().root();
+    let shown = json!({"mode": "guarded", "settings": "guarded", "before": null});
+    assert_eq!(answer(&["mode"], dir), shown);
+    assert_eq!(answer(&["mode", "show"], dir), shown);
+    assert_eq!(answer(&["mode", "set", "readonly"], dir)["before"], "guarded");
+    assert_eq!(answer(&["agent", "show", "agent-a"], dir)["effective_ceiling"], "T0");
+    let people = stdout(&narthex(&["agent", "show", "agent-a"], dir));
+    assert!(people.contains("T1 (in force: T0, because of mode readonly)"), "{people}");
+    assert_eq!(answer(&["status"], dir)["settings_mode"], "guarded");
+    assert_eq!(answer(&["mode", "set", "guarded", "--yes"], dir)["before"], "readonly");
+    let above = narthex(&["mode", "set", "open", "--yes"], dir);
+    assert_eq!(above.status.code(), Some(4), "{}", stderr(&above));
+    assert!(stderr(&above).contains("mode = \"open\" in narthex.toml"), "{}", stderr(&above));
+    assert_eq!(narthex(&["mode", "set", "wild"], dir).status.code(), Some(2));
+    let changes = changes(&house, "mode.set").await?;
+    assert!(changes.ends_with(&[pair("guarded", "readonly"), pair("readonly", "guarded")]));
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn ceilings_are_changed_each_with_its_record() -> anyhow::Result<()> {
+    let house =
+        TestHouse::with(HouseOptions { mode: Mode::Open, ..HouseOptions::default() }).await?;
+    let dir = house.dir().root();
+    let set = answer(&["agent", "set", "agent-a", "--ceiling", "T3"], dir);
+    assert_eq!((&set["ceiling"], &set["effective_ceiling"]), (&json!("T3"), &json!("T3")));
+    assert_eq!(answer(&["space", "set", "a", "--ceiling", "T0"], dir)["ceiling"], "T0");
+    let people = stdout(&narthex(&["agent", "show", "agent-a"], dir));
+    assert!(people.contains("T3 (in force: T0, because of its space)"), "{people}");
+    assert_eq!(answer(&["space", "set", "a", "--ceiling", "none"], dir)["ceiling"], json!(null));
+    assert_eq!(answer(&["agent", "set", "agent-a", "--ceiling", "T0"], dir)["ceiling"], "T0");
+    let agent = changes(&house, "agent.ceiling").await?;
+    assert_eq!(agent, [pair("T1", "T3"), pair("T3", "T0")]);
+    let space = changes(&house, "space.ceiling").await?;
+    assert_eq!(space, [pair("none", "T0"), pair("T0", "none")]);
+    for (args, code) in [
+        (vec!["agent", "set", "agent-a"], 2),
+        (vec!["agent", "set", "agent-a", "--ceiling", "T4"], 2),
+        (vec!["agent", "set", "agent-a", "--budget", "t9=1"], 2),
+        (vec!["agent", "set", "nobody", "--ceiling", "T0"], 3),
+        (vec!["space", "set", "a"], 2),
+        (vec!["space", "set", "a", "--ceiling", "t1"], 2),
+        (vec!["space", "set", "nowhere", "--ceiling", "T1"], 3),
+    ] {
+        assert_eq!(narthex(&args, dir).status.code(), Some(code), "{args:?}");
+    }
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn a_budget_is_shown_with_what_is_left_and_holds() -> anyhow::Result<()> {
+    let options = HouseOptions::default();
+    let budget = GateConfig::default().budget;
+    let gate = GateConfig { budget, ..options.gate.clone() };
+    let house = TestHouse::with(HouseOptions { gate, ..options }).await?;
+    let dir = house.dir().root();
+    let spec = "window=2h,t0=3,bytes=10MB,time=5m,cost=2.5";
+    let set = answer(&["agent", "set", "agent-a", "--budget", spec], dir);
+    assert_eq!(set["budget"]["own"], true);
+    let limits = &set["budget"]["limits"];
+    assert_eq!((&limits["window_seconds"], &limits["bytes"]), (&json!(7_200), &json!(10_000_000)));
+    assert_eq!(limits["calls"], json!([3, 600, 120, 12]), "what is not named stays");
+    let client = house.client(narthex_test::Persona::AgentA);
+    for n in 1..=4 {
+        let answer = client.call("search", json!({"query": "welcome"})).await?;
+        assert_eq!(answer.is_ok(), n <= 3, "{n}");
+    }
+    let people = stdout(&narthex(&["agent", "show", "agent-a"], dir));
+    assert!(people.contains("3 of 3 calls used, 0 left"), "{people}");
+    assert!(people.contains("its own, in any 2h"), "{people}");
+    let back = answer(&["agent", "set", "agent-a", "--budget", "default"], dir);
+    assert_eq!(back["budget"]["own"], false);
+    assert_eq!(back["budget"]["used"]["calls"][0], 3, "what was used up stays used up");
+    let changed = changes(&house, "agent.budget").await?;
+    assert_eq!(changed.len(), 2);
+    assert_eq!(changed[0]["from"], "default");
+    let to = changed[0]["to"].as_str().unwrap_or_default();
+    assert!(to.starts_with("window=7200s,t0=3,") && to.ends_with("cost=2500000"), "{to}");
+    Ok(())
+}
+
+fn pair(from: &str, to: &str) -> Value {
+    json!({"from": from, "to": to})
+}
+
+/// What the ledger says was changed by the owner, from what to what.
+async fn changes(house: &TestHouse, action: &str) -> anyhow::Result<Vec<Value>> {
+    let records = house.records().await?;
+    let of_it = records.iter().filter(|record| record.draft.tool == action);
+    Ok(of_it
+        .map(|record| json!({"from": record.draft.subject.from, "to": record.draft.subject.to}))
+        .collect())
+}
