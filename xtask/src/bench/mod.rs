@@ -94,5 +94,12 @@ pub(crate) fn run(root: &Path, options: &Options) -> anyhow::Result<Vec<String>>
     said.push(format!(
         "memory after the load: {idle:.1} MB; with 1,000 open connections: {open:.1} MB"
     ));
+    let (records, took) = narthex.verify()?;
+    #[expect(clippy::cast_precision_loss, reason = "a rate")]
+    let rate = records as f64 / took.as_secs_f64();
+    said.push(format!(
+        "{records} records verified in {:.1} s: {rate:.0} a second",
+        took.as_secs_f64()
+    ));
     Ok(said)
 }

@@ -140,6 +140,20 @@ impl Narthex {
         Ok(kb / 1024.0)
     }
 
+    /// Verifies the ledger beside the running server: how many records, and how long it took.
+    pub(crate) fn verify(&self) -> anyhow::Result<(u64, Duration)> {
+        let started = Instant::now();
+        let verified = Command::new(&self.binary)
+            .args(["ledger", "verify", "--output", "json", "--data-dir"])
+            .arg(self.folder.path().join("house"))
+            .output()?;
+        let took = started.elapsed();
+        ensure!(verified.status.success(), "{}", String::from_utf8_lossy(&verified.stderr));
+        let report: Value = serde_json::from_slice(&verified.stdout)?;
+        let records = report.get("records").and_then(Value::as_u64).context("no records")?;
+        Ok((records, took))
+    }
+
     /// Memory now, and with so many connections held open.
     pub(crate) fn memory_with_connections(&self, count: usize) -> anyhow::Result<(f64, f64)> {
         let before = self.memory_mb()?;

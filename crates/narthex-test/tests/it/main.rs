@@ -11,6 +11,8 @@
 mod authorization;
 mod companion;
 mod edge;
+mod faults;
+mod following;
 mod full;
 mod gate;
 mod identity;
