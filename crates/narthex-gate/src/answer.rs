@@ -92,9 +92,14 @@ fn refusal_of(refused: &narthex_store::Refused) -> ToolError {
     use narthex_store::Refused;
     let reason = match refused {
         Refused::NotFound(_) | Refused::PageLeft => return ToolError::not_found(),
-        Refused::Taken(_) | Refused::Stale { .. } | Refused::AlreadyDecided(_) => Reason::Conflict,
-        Refused::TooManyOpen { .. } => Reason::LimitReached,
-        Refused::TooManyWaiting { .. } => Reason::LimitReached,
+        Refused::Taken(_)
+        | Refused::Stale { .. }
+        | Refused::AlreadyDecided(_)
+        | Refused::NotEngaged(_)
+        | Refused::TaintMoved
+        | Refused::NotApproved(_)
+        | Refused::NotPrunable(_) => Reason::Conflict,
+        Refused::TooManyOpen { .. } | Refused::TooManyWaiting { .. } => Reason::LimitReached,
         Refused::Stopped(_) => {
             return ToolError::caller(Reason::Stopped, Reason::Stopped.message());
         }
@@ -103,10 +108,6 @@ fn refusal_of(refused: &narthex_store::Refused) -> ToolError {
             let message = format!("{}: {over}", Reason::OverBudget.message());
             return ToolError::caller(Reason::OverBudget, message);
         }
-        Refused::NotEngaged(_)
-        | Refused::TaintMoved
-        | Refused::NotApproved(_)
-        | Refused::NotPrunable(_) => Reason::Conflict,
         Refused::AgentInactive => Reason::AgentDisabled,
         Refused::TokenDead => Reason::Unauthorized,
     };

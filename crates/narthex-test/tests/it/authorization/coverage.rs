@@ -45,7 +45,7 @@ fn every_route_has_its_row_and_every_row_its_route() {
     // What depends on who asks has a table of its own.
     let theirs = routes::WITH_SESSIONS.iter().filter(|(_, status, _)| matches!(status, 0 | 406));
     let theirs: BTreeSet<_> = theirs.map(|(method, _, _)| *method).collect();
-    let rows: BTreeSet<_> = sessions::table().iter().map(|row| row.verb()).collect();
+    let rows: BTreeSet<_> = sessions::table().iter().map(sessions::Row::verb).collect();
     assert_eq!(theirs, rows, "the sessions' table");
 }
 

@@ -1,5 +1,7 @@
 //! Every legacy message and every session request, for everyone, with every kind of session id.
 
+use std::fmt::Write as _;
+
 use narthex_core::{Outcome, Phase, Reason};
 use narthex_gate::SessionConfig;
 use narthex_test::{Answer, Client, Era, HouseOptions, Persona, TestHouse, exchange};
@@ -91,7 +93,7 @@ async fn ask(house: &TestHouse, token: &str, ask: Ask, id: &str) -> anyhow::Resu
         [("authorization", format!("Bearer {token}")), ("mcp-session-id", id.to_owned())]
     {
         if !value.trim_start_matches("Bearer ").is_empty() {
-            head.push_str(&format!("{name}: {value}\r\n"));
+            write!(head, "{name}: {value}\r\n")?;
         }
     }
     Ok(exchange(house.address(), format!("{head}\r\n{body}").as_bytes()).await?.0)
