@@ -1,10 +1,12 @@
 //! What units of one batch see of each other, and what a batch that falls leaves behind.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use narthex_core::{
-    Actor, AgentId, Arming, Budget, CallId, Cause, Conversation, ConversationId, Engaged,
-    EngagedBy, Holder, Mode, Phase, Place, RecordDraft, SpaceId, Subject, SwitchScope, Taint, Tier,
+    Actor, Agent, AgentId, AgentKind, Approval, ApprovalId, ApprovalStatus, Arming, Binding,
+    Budget, CallId, Cause, Conversation, ConversationId, Digest, Engaged, EngagedBy, Grants,
+    Holder, Mode, Phase, Place, Reason, RecordDraft, SpaceId, Subject, SwitchScope, Taint, Tier,
     Timestamp, Title, Transport, Usage,
 };
 use narthex_store::chain::{HeadKey, SealKey};
@@ -13,7 +15,7 @@ use narthex_store::{
 };
 
 use super::{Answer, Books, Writer};
-use crate::{SqliteConfig, open};
+use crate::{SqliteConfig, approval_rows, open};
 
 const BOTH: Taint = Taint { private: true, untrusted: true };
 
@@ -91,6 +93,36 @@ async fn what_a_refused_unit_did_is_not_seen_by_the_next() {
     drop(writer);
     let writer = open::writer(&place.config).await.unwrap();
     assert_eq!((place.used(&writer), writer.memory.gate().taint(&place.holder)), (1, Taint::CLEAN));
+}
+
+/// The burn, the effect and the row of the latch stand or fall together, whatever else is in the
+/// batch.
+#[tokio::test]
+async fn what_a_refused_unit_used_up_is_not_used_up() {
+    let place = House::new();
+    let mut writer = open::writer(&place.config).await.unwrap();
+    let approved = place.approved(&mut writer).await;
+    let refused = Effect::LiftSwitch { scope: SwitchScope::Everything };
+    let burn = || place.using(&approved);
+    let answers = writer
+        .commit_all(vec![
+            place.call(Vec::new()),
+            UnitOfWork { effect: Some(refused), ..place.call(vec![burn()]) },
+            UnitOfWork { arms: place.arming().arms, ..place.call(vec![burn(), place.budget(1)]) },
+            place.call(Vec::new()),
+        ])
+        .await;
+    assert_eq!(answers.iter().map(Result::is_ok).collect::<Vec<_>>(), [true, false, false, true]);
+    assert_eq!(House::status(&mut writer, &approved).await, ApprovalStatus::Approved);
+    let answers = writer.commit_all((0..8).map(|_| place.call(vec![burn()])).collect()).await;
+    let told: Vec<Option<Refused>> = answers.into_iter().map(refusal).collect();
+    let used = Some(Refused::NotApproved(ApprovalStatus::Used));
+    assert!(told[0].is_none() && told[1..].iter().all(|told| *told == used), "{told:?}");
+    assert_eq!(House::status(&mut writer, &approved).await, ApprovalStatus::Used);
+    drop(writer);
+    let writer = open::writer(&place.config).await.unwrap();
+    assert!(writer.memory.gate().is_bare(), "sound, and no latch was left behind");
+    assert_eq!(place.used(&writer), 3);
 }
 
 /// Everything that is kept in memory, in one batch.
@@ -209,6 +241,73 @@ impl House {
         };
         let arms = Arming { holder: self.holder, taint: BOTH, cause, every_millis: None };
         UnitOfWork { arms: Some(arms), ..UnitOfWork::default() }
+    }
+
+    /// An approval of this holder's, given.
+    async fn approved(&self, writer: &mut Writer) -> Approval {
+        let now = self.clock.moment();
+        let binding = Binding {
+            holder: self.holder,
+            surface: "servers/web".to_owned(),
+            tool: "post".to_owned(),
+            definition: Digest::of(b"definition"),
+            arguments: serde_json::json!({}),
+            tier: Tier::T2,
+            mode: Mode::Guarded,
+            policy: Digest::of(b"policy"),
+        };
+        let approval = Approval {
+            id: ApprovalId::from_uuid(fresh_uuid()),
+            digest: binding.digest(),
+            binding,
+            because: Reason::Tainted,
+            taint: BOTH,
+            target: None,
+            nonce: false,
+            status: ApprovalStatus::Waiting,
+            requested: now,
+            until: now.wall.plus_millis(1_000),
+            decided: None,
+            note: None,
+            used_by: None,
+            wrong_nonces: 0,
+        };
+        let (id, digest) = (approval.id, approval.digest);
+        let asked = Effect::RequestApproval { approval: Box::new(approval.clone()), cap: 1 };
+        let decided = Effect::DecideApproval { id, digest, approve: true, note: None, at: now };
+        let effects = [Effect::AddAgent(self.agent()), asked, decided];
+        let units =
+            effects.map(|effect| UnitOfWork { effect: Some(effect), ..UnitOfWork::default() });
+        let answers = writer.commit_all(units.into()).await;
+        assert!(answers.iter().all(Result::is_ok), "{answers:?}");
+        approval
+    }
+
+    fn agent(&self) -> Agent {
+        Agent {
+            id: self.holder.agent,
+            slug: "agent".parse().unwrap(),
+            name: Title::parse("Agent").unwrap(),
+            kind: AgentKind::External,
+            model: None,
+            grants: Grants::standard(),
+            ceiling: Tier::T3,
+            budget: None,
+            space: None,
+            disabled: false,
+            created: self.clock.now(),
+        }
+    }
+
+    fn using(&self, approval: &Approval) -> Guard {
+        let call = CallId::from_uuid(fresh_uuid());
+        let (now, valid) = (self.clock.moment(), Duration::from_mins(10));
+        Guard::Approved { id: approval.id, digest: approval.digest, call, now, valid }
+    }
+
+    async fn status(writer: &mut Writer, approval: &Approval) -> ApprovalStatus {
+        let read = approval_rows::by_id(&mut writer.conn, &writer.row_key, approval.id).await;
+        read.unwrap().unwrap().status
     }
 
     fn engage(&self) -> Effect {
