@@ -121,6 +121,10 @@ impl Commits for SqliteStore {
         self.standing.is_writable() && !self.queue.is_closed()
     }
 
+    fn is_well(&self) -> bool {
+        self.is_writable() && !self.standing.is_failing()
+    }
+
     fn identity_epoch(&self) -> u64 {
         self.standing.identity_epoch()
     }

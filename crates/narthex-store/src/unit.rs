@@ -137,6 +137,11 @@ pub trait Commits: Debug + Send + Sync {
     /// Whether writes are possible: false from the first failed flush until a restart.
     fn is_writable(&self) -> bool;
 
+    /// Whether the last write went well, or one that was tried since: what health is told.
+    fn is_well(&self) -> bool {
+        self.is_writable()
+    }
+
     /// A number that rises whenever an agent, a token or a space changed (after the commit), so
     /// that what was remembered of them can be dropped at once.
     fn identity_epoch(&self) -> u64;

@@ -77,6 +77,9 @@ impl Commits for Faults {
     fn is_writable(&self) -> bool {
         self.inner.is_writable() && !self.no_writing.load(Ordering::SeqCst)
     }
+    fn is_well(&self) -> bool {
+        self.inner.is_well() && self.is_writable()
+    }
 
     fn identity_epoch(&self) -> u64 {
         self.inner.identity_epoch()

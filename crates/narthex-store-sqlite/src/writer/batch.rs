@@ -41,6 +41,7 @@ impl Writer {
             Ok(answers) => answers,
             Err(abort) => {
                 tracing::error!(error = abort.message, units = count, "a commit failed");
+                self.standing.failing(true);
                 if abort.until_restart {
                     self.standing.stop();
                 }
@@ -73,6 +74,11 @@ impl Writer {
         execute(&mut self.conn, "COMMIT")
             .await
             .map_err(|fault| Abort { until_restart: true, ..fault.into() })?;
+        if let Some(missing) = self.places.missing() {
+            let message = format!("{} is gone from its place", missing.display());
+            return Err(Abort { message, until_restart: true });
+        }
+        self.standing.failing(false);
         self.committed(books);
         Ok(())
     }

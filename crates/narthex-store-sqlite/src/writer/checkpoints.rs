@@ -20,6 +20,8 @@ pub(crate) struct Checkpoints {
     sealer: Sealer,
     /// When the last one was made, or tried.
     at: Instant,
+    /// When the writer last looked after itself.
+    looked: Instant,
     /// Signed, and to be written with the next batch.
     backlog: Vec<Seal>,
 }
@@ -33,16 +35,18 @@ pub(super) struct Grown {
 
 impl Checkpoints {
     pub(crate) fn new(sealer: Sealer, backlog: Vec<Seal>) -> Self {
-        Self { sealer, at: Instant::now(), backlog }
+        Self { sealer, at: Instant::now(), looked: Instant::now(), backlog }
     }
 
-    /// Waits until the end of the ledger is to be signed; for ever if it is.
+    /// Waits until the end of the ledger is to be signed, and at most a second.
     pub(super) async fn due(&self) {
-        if self.sealer.is_behind() {
-            sleep_until(self.at + PERIOD).await;
-        } else {
-            std::future::pending::<()>().await;
-        }
+        let look = self.looked + PERIOD;
+        let seal = self.at + PERIOD;
+        sleep_until(if self.sealer.is_behind() { look.min(seal) } else { look }).await;
+    }
+
+    fn is_due(&self) -> bool {
+        self.sealer.is_behind() && self.at.elapsed() >= PERIOD
     }
 
     /// Only after the commit.
@@ -79,6 +83,32 @@ impl Writer {
         Ok(())
     }
 
+    /// What the writer does when nobody asks for anything: it signs the end of the ledger, and
+    /// finds out by itself whether it could still write.
+    pub(super) async fn look_after(&mut self) {
+        self.checkpoints.looked = Instant::now();
+        if !self.standing.is_writable() {
+            return;
+        }
+        if let Some(missing) = self.places.missing() {
+            tracing::error!(file = %missing.display(), "a file is gone from its place; no more commits");
+            self.standing.stop();
+        } else if self.checkpoints.is_due() {
+            self.seal_tail().await;
+        } else if self.standing.is_failing() {
+            self.try_to_write().await;
+        }
+    }
+
+    /// Writes what is there already: if that works, the rest will.
+    async fn try_to_write(&mut self) {
+        let tried = execute(&mut self.conn, "UPDATE ledger_head SET seq = seq").await;
+        if tried.is_ok() {
+            tracing::info!("the disk takes writes again");
+            self.standing.failing(false);
+        }
+    }
+
     /// Signs the end of the ledger, if it is not signed yet.
     pub(super) async fn seal_tail(&mut self) {
         // Whatever comes of it, it is not tried again at once.
@@ -90,6 +120,7 @@ impl Writer {
         books.seal_now = true;
         if let Err(Abort { message, until_restart }) = self.write(books).await {
             tracing::error!(error = message, "the end of the ledger could not be signed");
+            self.standing.failing(true);
             if until_restart {
                 self.standing.stop();
             }

@@ -10,6 +10,7 @@ mod checkpoints;
 mod effects;
 mod guards;
 mod house;
+mod places;
 mod seal;
 mod token_use;
 
@@ -29,6 +30,7 @@ use crate::gate::{BudgetBooks, GateMemory};
 use crate::lock::Lock;
 pub(crate) use checkpoints::Checkpoints;
 pub(crate) use house::Upkeep;
+pub(crate) use places::Places;
 use token_use::TokenUse;
 
 /// What the writer is asked to do.
@@ -50,6 +52,8 @@ pub(crate) enum Command {
 #[derive(Debug)]
 pub(crate) struct Standing {
     writable: AtomicBool,
+    /// The last commit failed; the next may not.
+    failing: AtomicBool,
     identity_epoch: AtomicU64,
     content_epoch: AtomicU64,
     wal_is_long: AtomicBool,
@@ -59,6 +63,7 @@ impl Standing {
     pub(crate) const fn new() -> Self {
         Self {
             writable: AtomicBool::new(true),
+            failing: AtomicBool::new(false),
             identity_epoch: AtomicU64::new(0),
             content_epoch: AtomicU64::new(0),
             wal_is_long: AtomicBool::new(false),
@@ -67,6 +72,14 @@ impl Standing {
 
     pub(crate) fn is_writable(&self) -> bool {
         self.writable.load(Ordering::Acquire)
+    }
+
+    pub(crate) fn is_failing(&self) -> bool {
+        self.failing.load(Ordering::Acquire)
+    }
+
+    fn failing(&self, failing: bool) {
+        self.failing.store(failing, Ordering::Release);
     }
 
     /// From a failed flush on, nobody can say what is on the disk: no more until a restart.
@@ -123,6 +136,8 @@ pub(crate) struct Writer {
     pub(crate) memory: Arc<GateMemory>,
     /// The rows that accounts are kept in.
     pub(crate) budgets: BudgetBooks,
+    /// The files it writes to.
+    pub(crate) places: Places,
     /// The key checkpoints are signed with.
     pub(crate) seal_key: SealKey,
     /// The tree over the ledger, and what of it is signed.
@@ -142,7 +157,7 @@ impl Writer {
                 biased;
                 received = queue.recv_many(&mut waiting, most.max(1)) => received,
                 () = self.checkpoints.due() => {
-                    self.seal_tail().await;
+                    self.look_after().await;
                     continue;
                 }
             };

@@ -103,6 +103,22 @@ async fn batches_of_every_size_make_one_chain() {
     assert_eq!(verified(&config).await, expected);
 }
 
+#[tokio::test]
+async fn a_disk_that_takes_no_writes_is_told_and_noticed_when_it_does_again() {
+    let (_dir, config) = place();
+    let mut writer = open::writer(&config).await.unwrap();
+    assert!(!writer.standing.is_failing());
+    pragma(&mut writer, "PRAGMA query_only = ON").await;
+    assert!(writer.commit_all(vec![small()]).await.iter().all(is_unavailable));
+    assert!(writer.standing.is_failing() && writer.standing.is_writable());
+    writer.look_after().await;
+    assert!(writer.standing.is_failing(), "it still does not");
+    pragma(&mut writer, "PRAGMA query_only = OFF").await;
+    writer.look_after().await;
+    assert!(!writer.standing.is_failing(), "nobody had to ask");
+    assert!(writer.commit_all(vec![small()]).await[0].is_ok());
+}
+
 fn place() -> (tempfile::TempDir, SqliteConfig) {
     let dir = tempfile::tempdir().unwrap();
     let clock = Arc::new(ManualClock::at(Timestamp::from_millis(1_000)));

@@ -6,6 +6,7 @@ mod files;
 mod gate;
 mod sealed;
 mod tamper;
+mod vanished;
 
 mod suite {
     use super::backend::SqliteBackend;
