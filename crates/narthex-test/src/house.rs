@@ -47,6 +47,7 @@ impl Default for HouseOptions {
         let gate = GateConfig {
             requests_per_minute: 1_000_000,
             failures_per_minute: 1_000_000,
+            budget: narthex_core::Budget::default(),
             ..GateConfig::default()
         };
         Self {
@@ -300,10 +301,7 @@ pub fn ledger_of(dir: &DataDir) -> anyhow::Result<Ledger> {
     Ok(Ledger {
         database: dir.database(),
         head_file: Some(dir.head_file()),
-        keys: Keys {
-            seal: Some(public.parse()?),
-            head: dir.head_key_bytes()?.map(HeadKey::new),
-        },
+        keys: Keys { seal: Some(public.parse()?), head: dir.head_key_bytes()?.map(HeadKey::new) },
         anchors: Vec::new(),
     })
 }

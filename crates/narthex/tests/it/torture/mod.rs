@@ -3,6 +3,7 @@
 //! repeats a run.
 
 mod load;
+mod stopped;
 
 use std::io::BufRead as _;
 use std::path::Path;
@@ -136,7 +137,7 @@ impl Server {
         let config = folder.join("narthex.toml");
         std::fs::write(
             &config,
-            "[limits]\nrequests_per_minute = 1000000\nopen_proposals = 10000\n",
+            "[limits]\nrequests_per_minute = 1000000\nopen_proposals = 10000\n[budget]\nt1 = 1000000\n",
         )?;
         let mut child = Command::new(env!("CARGO_BIN_EXE_narthex"))
             .args(["serve", "--demo", "--listen", "127.0.0.1:0", "--output", "json"])
