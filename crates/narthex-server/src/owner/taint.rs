@@ -40,12 +40,14 @@ impl Desk {
         let mut cleared = Vec::new();
         for (holder, mut latch) in self.store().latches().await? {
             let before = latch.taint();
-            if !wanted(&holder) || !latch.clear(taint) {
+            // Only what the owner could see: what is set in the meantime stays set.
+            let seen = before.without(before.without(taint));
+            if !wanted(&holder) || !latch.clear(seen) {
                 continue;
             }
             let subject =
                 Subject::one("agent", holder.agent).changed(words(before), words(latch.taint()));
-            let effect = Effect::ClearLatch { holder, taint, ran_out: None };
+            let effect = Effect::ClearLatch { holder, taint: seen, ran_out: None };
             let committed = self.change("taint.clear", holder.space, subject, effect).await?;
             if committed.effected != Effected::Changed(false) {
                 cleared.push(self.latch_info(holder, &latch).await?);

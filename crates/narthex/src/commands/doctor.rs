@@ -149,7 +149,10 @@ fn disk(path: &Path) -> Finding {
 
 async fn ledger(context: &Context) -> Finding {
     match verify(context, &LedgerVerifyArgs::default(), |_| {}).await {
-        Ok(verified) => Finding::ok("ledger", format!("{} records, whole", verified.records)),
+        Ok(verified) => Finding::ok(
+            "ledger",
+            format!("{} records, whole, and the rows beside them", verified.records),
+        ),
         Err(failure) => Finding::fail("ledger", &failure),
     }
 }

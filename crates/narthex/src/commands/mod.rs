@@ -75,7 +75,7 @@ impl Ready {
 async fn run(context: &Context, globals: &Globals, command: &Command) -> Result<Exit, Failure> {
     match command {
         Command::Init(args) => init::run(context, args).await,
-        Command::Serve(args) => serve::run(context, args).await,
+        Command::Serve(args) => Box::pin(serve::run(context, args)).await,
         Command::Stdio(args) => stdio::run(context, args).await,
         Command::Proxy(args) => proxy::run(context, args).await,
         Command::Space(command) => space::run(context, command).await,

@@ -11,18 +11,18 @@ use crate::support::{answer, command, narthex, stderr};
 
 #[test]
 fn a_house_that_cannot_be_opened_is_stopped_by_its_file() {
-    let break_it: [(&str, fn(&Path)); 3] = [
-        ("settings", |dir| std::fs::write(dir.join("narthex.toml"), "lisen = 1").expect("written")),
-        ("database", |dir| {
-            std::fs::write(dir.join("narthex.db"), "x".repeat(9_000)).expect("written")
-        }),
-        ("keys", |dir| std::fs::remove_file(dir.join("keys/token.key")).expect("removed")),
-    ];
-    for (what, break_it) in break_it {
+    let write = |dir: &Path, name: &str, text: &str| {
+        std::fs::write(dir.join(name), text).expect("written");
+    };
+    for what in ["settings", "database", "keys"] {
         let folder = tempfile::tempdir().expect("a folder");
         let dir = folder.path();
         assert!(narthex(&["init"], dir).status.success());
-        break_it(dir);
+        match what {
+            "settings" => write(dir, "narthex.toml", "lisen = 1"),
+            "database" => write(dir, "narthex.db", &"x".repeat(9_000)),
+            _ => std::fs::remove_file(dir.join("keys/token.key")).expect("removed"),
+        }
         let output = narthex(&["stop", "--agent", "claude", "--output", "json"], dir);
         assert!(output.status.success(), "{what}: {}", stderr(&output));
         let said: Value = serde_json::from_slice(&output.stdout).expect("one JSON document");

@@ -3,6 +3,8 @@
 //! A house runs in the test's own process and the program asks it through its socket, as it asks
 //! a server; where it matters, the program itself is the server.
 
+#![allow(clippy::expect_used, reason = "tests")]
+
 mod approvals;
 mod emergency;
 mod nonces;
@@ -10,6 +12,7 @@ mod serving;
 mod settings;
 mod stopping;
 mod taint;
+mod terminal;
 mod watch;
 
 use narthex_core::{

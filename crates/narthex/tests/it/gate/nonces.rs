@@ -67,3 +67,32 @@ async fn too_many_wrong_ones_and_the_right_one_comes_too_late() -> anyhow::Resul
     assert_eq!(answer(&["approvals", "deny", &other.id.to_string()], dir)["status"], "denied");
     Ok(())
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn nothing_of_the_owners_is_a_tool_or_a_method_for_an_agent() -> anyhow::Result<()> {
+    let house = TestHouse::start().await?;
+    let call = waiting(&house, Tier::T3, json!({})).await?;
+    let client = house.client(narthex_test::Persona::AgentA);
+    let nobody = client.call("no_such_tool", json!({})).await?;
+    let arguments = json!({"approval": call.id, "nonce": house.house().gate().nonce_of(&call)});
+    for name in [
+        "approve",
+        "approvals.approve",
+        "approval.approve",
+        "resume",
+        "stop",
+        "taint.clear",
+        "switch.lift",
+        "mode.set",
+        "agent.ceiling",
+        "reset",
+    ] {
+        let refused = client.call(name, arguments.clone()).await?;
+        assert_eq!(refused.rpc_code(), nobody.rpc_code(), "{name}");
+        let method = client.request(name, arguments.clone()).await?;
+        assert_eq!(method.rpc_code(), Some(-32_601), "{name}");
+    }
+    let kept = house.store().approval(call.id).await?.expect("there");
+    assert_eq!((kept.status, kept.wrong_nonces), (ApprovalStatus::Waiting, 0));
+    Ok(())
+}

@@ -1,7 +1,7 @@
 //! `narthex stop` and `narthex resume`, and the file `STOP`, in front of a house that serves.
 
+use std::fs::Permissions;
 use std::os::unix::fs::{PermissionsExt as _, symlink};
-use std::path::Path;
 use std::time::{Duration, Instant};
 
 use narthex_server::owner::{Kept, Reply, Request, StopScope, SwitchRequest};
@@ -59,19 +59,16 @@ async fn whatever_lies_there_stops_everything_and_taking_it_away_lifts_nothing()
     let house = TestHouse::start().await?;
     let dir = house.dir().root();
     let path = dir.join("STOP");
-    let make: [(&str, fn(&Path)); 4] = [
-        ("a file", |path| std::fs::write(path, "").expect("made")),
-        ("mode 000", |path| {
-            std::fs::write(path, "").expect("made");
-            let none = std::fs::Permissions::from_mode(0o000);
-            std::fs::set_permissions(path, none).expect("chmod");
-        }),
-        ("a folder", |path| std::fs::create_dir(path).expect("made")),
-        ("a link to nowhere", |path| symlink("/nowhere", path).expect("made")),
-    ];
-    for (what, make) in make {
+    let make = |what: &str| match what {
+        "a folder" => std::fs::create_dir(&path),
+        "a link to nowhere" => symlink("/nowhere", &path),
+        "mode 000" => std::fs::write(&path, "")
+            .and_then(|()| std::fs::set_permissions(&path, Permissions::from_mode(0o000))),
+        _ => std::fs::write(&path, ""),
+    };
+    for what in ["a file", "mode 000", "a folder", "a link to nowhere"] {
         assert!(may(&house.client(Persona::AgentA)).await?, "{what}");
-        make(&path);
+        make(what)?;
         let start = Instant::now();
         while may(&house.client(Persona::AgentA)).await? {
             assert!(start.elapsed() < Duration::from_secs(5), "{what} stops nothing");
