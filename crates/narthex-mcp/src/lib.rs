@@ -12,6 +12,10 @@
 //! only speaks stdio to an endpoint elsewhere. Both eras of the protocol are served on one path,
 //! and every method passes the gate.
 //!
+//! Where the gate keeps legacy sessions, `dispatch/session.rs` finds the one a message belongs to
+//! and `http/standing.rs` answers GET and DELETE; a call that waits for the owner is told in the
+//! way its client speaks by `dispatch/waiting.rs`.
+//!
 //! It must never know: a database, a policy language, which surfaces exist. It is the only crate
 //! that names rmcp.
 //!
