@@ -1,5 +1,7 @@
 //! The one folder a house lives in, and the lock that lets one process hold it.
 
+mod error;
+
 use std::fs::{self, DirBuilder, File, OpenOptions, TryLockError};
 use std::io::{self, Read, Seek, Write};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
@@ -10,6 +12,8 @@ use narthex_store::chain::{HeadKey, SealKey};
 use serde::{Deserialize, Serialize};
 
 use crate::StopFile;
+
+pub use self::error::DataDirError;
 
 /// A data directory: paths, keys, and who holds it.
 #[derive(Debug, Clone)]
@@ -44,41 +48,6 @@ pub struct Holder {
 pub struct Held {
     file: File,
     holder: Holder,
-}
-
-/// A data directory cannot be used.
-#[derive(Debug, thiserror::Error)]
-pub enum DataDirError {
-    /// Another process holds it.
-    #[error("the data directory {dir} is held by another process: {}", said(.holder.as_ref()))]
-    HeldBy {
-        /// Which folder.
-        dir: String,
-        /// By whom, if it can be read.
-        holder: Option<Holder>,
-    },
-    /// There is no house in it.
-    #[error("there is no house in {0}")]
-    Missing(String),
-    /// A key that others can read.
-    #[error("{path} can be read by others (mode {mode:o}); run: chmod 600 {path}")]
-    Exposed {
-        /// Which file.
-        path: String,
-        /// Its mode.
-        mode: u32,
-    },
-    /// A key that is none.
-    #[error("{0} is not a key of 32 bytes; restore it from a backup")]
-    BadKey(String),
-    /// The disk says no.
-    #[error("{path}: {source}")]
-    Io {
-        /// Which file.
-        path: String,
-        /// What it said.
-        source: io::Error,
-    },
 }
 
 impl DataDir {
@@ -259,57 +228,5 @@ pub(crate) fn io_error(path: &Path, source: io::Error) -> DataDirError {
     DataDirError::Io { path: path.display().to_string(), source }
 }
 
-fn said(holder: Option<&Holder>) -> String {
-    match holder {
-        None => "its name cannot be read".to_owned(),
-        Some(Holder { pid, what, mcp_url: None }) => format!("narthex {what}, pid {pid}"),
-        Some(Holder { pid, what, mcp_url: Some(url) }) => {
-            format!("narthex {what}, pid {pid}, at {url}")
-        }
-    }
-}
-
 #[cfg(test)]
-mod tests {
-    use super::{DataDir, DataDirError};
-    use std::os::unix::fs::PermissionsExt;
-
-    #[test]
-    fn a_second_holder_is_refused_and_told_who_is_first() {
-        let folder = tempfile::tempdir().expect("folder");
-        let dir = DataDir::at(folder.path().join("house"));
-        dir.create().expect("created");
-        let mut first = dir.hold("serve").expect("free");
-        first.announce("http://127.0.0.1:1/mcp").expect("written");
-        let refused = dir.hold("serve").expect_err("held").to_string();
-        assert!(refused.contains(&format!("pid {}", std::process::id())), "{refused}");
-        assert!(refused.contains("http://127.0.0.1:1/mcp"), "{refused}");
-        drop(first);
-        dir.hold("serve").expect("free again");
-    }
-
-    #[test]
-    fn keys_that_others_can_read_are_refused_and_stay_as_they_were() {
-        let folder = tempfile::tempdir().expect("folder");
-        let dir = DataDir::at(folder.path());
-        dir.create().expect("created");
-        let before = std::fs::read(dir.token_key()).expect("key");
-        dir.create().expect("again");
-        assert_eq!(std::fs::read(dir.token_key()).expect("key"), before);
-        dir.keys().expect("good");
-        let open = std::fs::Permissions::from_mode(0o644);
-        std::fs::set_permissions(dir.token_key(), open).expect("chmod");
-        assert!(matches!(dir.keys(), Err(DataDirError::Exposed { mode: 0o644, .. })));
-    }
-
-    #[test]
-    fn a_database_without_its_keys_gets_no_new_ones() {
-        let folder = tempfile::tempdir().expect("folder");
-        let dir = DataDir::at(folder.path());
-        dir.create().expect("created");
-        std::fs::write(dir.database(), b"x").expect("database");
-        std::fs::remove_file(dir.token_key()).expect("removed");
-        assert!(dir.create().is_err());
-        assert!(!dir.token_key().exists());
-    }
-}
+mod tests;

@@ -37,7 +37,7 @@ enum Purpose {
 }
 
 /// Both sides must be of one version: a server that was upgraded is restarted.
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 
 /// Bytes of one frame.
 const MAX_FRAME: usize = 64 * 1024 * 1024;

@@ -102,12 +102,14 @@ async fn prove(
     }
     let ledger = ledger(context, &LedgerVerifyArgs::default())?;
     match tokio::time::timeout(PATIENCE, ledger.verify(|_| {})).await {
-        Ok(Ok(_)) => Ok(None),
         // A head file that is missing is made again at the start, which the ledger then says.
         // Whether a ledger was never sealed, or robbed of its seals, is told when it is opened.
-        Ok(Err(narthex_verify::Failure::Broken(
-            Fault::HeadMissing { place: Place::File } | Fault::NeverSealed,
-        ))) => Ok(None),
+        Ok(
+            Ok(_)
+            | Err(narthex_verify::Failure::Broken(
+                Fault::HeadMissing { place: Place::File } | Fault::NeverSealed,
+            )),
+        ) => Ok(None),
         // A row beside the ledger that was edited is not served; the house opens without it.
         Ok(Err(narthex_verify::Failure::Broken(fault @ Fault::Row { .. }))) => {
             tracing::error!(%fault, "a row was changed from outside; run `narthex ledger verify`");

@@ -3,7 +3,7 @@
 //! A house runs in the test's own process and the program asks it through its socket, as it asks
 //! a server; where it matters, the program itself is the server.
 
-#![allow(clippy::expect_used, reason = "tests")]
+#![allow(clippy::expect_used, clippy::indexing_slicing, reason = "tests")]
 
 mod approvals;
 mod emergency;
