@@ -26,6 +26,7 @@ static MIGRATIONS: Migrator = sqlx::migrate!("./migrations");
 /// A writer that is ready, over a ledger whose end was checked.
 pub(crate) async fn writer(config: &SqliteConfig) -> Result<Writer, StoreError> {
     let lock = Lock::take(&config.head_file).await?;
+    let interrupted = log_is_left(&config.database);
     connect::create_private(&config.database)?;
     migrate(config).await?;
     let mut conn = connect::to_write(config).connect().await.map_err(Fault::Sql)?;
@@ -67,9 +68,21 @@ pub(crate) async fn writer(config: &SqliteConfig) -> Result<Writer, StoreError> 
         );
         append(&mut writer, vec![of_the_house("house.head_file_lost")]).await?;
     }
+    if interrupted && tail.seq > 0 {
+        tracing::warn!("the house was not closed the last time; what was committed is there");
+        append(&mut writer, vec![of_the_house("house.recovered")]).await?;
+    }
     close_intents(&mut writer).await?;
     writer.head_file.sync().map_err(head_file)?;
     Ok(writer)
+}
+
+/// Whoever closes a house folds the write-ahead log into the database. One that is left says that
+/// the process, or the machine, ended before that.
+fn log_is_left(database: &Path) -> bool {
+    let mut log = database.as_os_str().to_owned();
+    log.push("-wal");
+    std::fs::metadata(log).is_ok_and(|log| log.len() > 0)
 }
 
 /// The end of the chain, if both heads and the last record agree on it, and the head file's head.

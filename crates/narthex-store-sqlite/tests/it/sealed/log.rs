@@ -47,6 +47,12 @@ async fn a_log_cut_anywhere_leaves_what_was_before_or_is_told() {
                     let kept = store.records(1, 1_000).await.expect("reads");
                     let kept = &kept[..usize::try_from(report.records).expect("few")];
                     assert_eq!(kept, &whole[..kept.len()], "cut at {at}");
+                    if at > 0 {
+                        let next = store.records(report.records + 1, 1).await.expect("reads");
+                        let said = next.first().and_then(|record| record.read().ok());
+                        let said = said.map(|record| record.draft.tool);
+                        assert_eq!(said.as_deref(), Some("house.recovered"), "cut at {at}");
+                    }
                     append(&store, 1).await;
                     store.close().await.expect("closes");
                     ledger_in(&config).verify(|_| ()).await.expect("goes on whole");

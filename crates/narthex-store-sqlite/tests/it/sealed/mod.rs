@@ -1,6 +1,14 @@
 //! The sealed ledger on disk: when it is signed, what is served of it, what can be taken out, and
 //! what is found of everything that can be done to its files.
 
+#![allow(
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::cast_possible_truncation,
+    reason = "tests"
+)]
+
 mod cadence;
 mod log;
 mod older;

@@ -1,6 +1,7 @@
 //! `narthex ledger prune`: into a file first, durable and verified, and only then out of the ledger.
 
 use std::collections::VecDeque;
+use std::io::Read as _;
 use std::path::Path;
 
 use narthex_core::Digest;
@@ -8,6 +9,7 @@ use narthex_server::owner::{LedgerReply, LedgerRequest, Reply, Request, SealLine
 use narthex_store::chain::segment;
 use narthex_verify::{EVERY, PublicKey, verify_segment};
 use serde_json::json;
+use sha2::{Digest as _, Sha256};
 
 use super::new_file::NewFile;
 use super::verify::{broken, no_key, public_key};
@@ -165,8 +167,17 @@ async fn records(asking: &mut Asking, from: u64, limit: u32) -> Result<Vec<Store
 }
 
 fn digest(path: &Path) -> Result<Digest, Failure> {
-    let bytes = std::fs::read(path).map_err(|error| Failure::file(path, &error))?;
-    Ok(Digest::of(&bytes))
+    let hash = || -> std::io::Result<Digest> {
+        let (mut file, mut hasher) = (std::fs::File::open(path)?, Sha256::new());
+        let mut buffer = vec![0; 64 * 1024];
+        loop {
+            match file.read(&mut buffer)? {
+                0 => return Ok(Digest::from_bytes(hasher.finalize().into())),
+                count => hasher.update(buffer.get(..count).unwrap_or_default()),
+            }
+        }
+    };
+    hash().map_err(|error| Failure::file(path, &error))
 }
 
 /// Asked for at once.
