@@ -2,7 +2,12 @@
 //!
 //! `cargo run -p narthex-verify --release --example verify_speed -- 1000000`
 
-#![expect(clippy::print_stdout, clippy::unwrap_used, clippy::cast_precision_loss, reason = "a measurement")]
+#![expect(
+    clippy::print_stdout,
+    clippy::unwrap_used,
+    clippy::cast_precision_loss,
+    reason = "a measurement"
+)]
 
 use std::path::Path;
 use std::time::Instant;
@@ -58,7 +63,8 @@ async fn make(dir: &Path, count: u64) {
     let key = SealKey::from_seed(&[7; 32]);
     let (mut sealer, mut last) = (Sealer::new(), GENESIS);
     for seq in 1..=count {
-        let stored = seal(draft(seq), seq, Timestamp::from_millis(1_790_000_000_000), last).unwrap();
+        let stored =
+            seal(draft(seq), seq, Timestamp::from_millis(1_790_000_000_000), last).unwrap();
         last = stored.hash;
         sqlx::query("INSERT INTO ledger VALUES (?1, ?2, ?3)")
             .bind(seq.cast_signed())

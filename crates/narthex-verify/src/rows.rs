@@ -108,8 +108,7 @@ impl Check<'_> {
             .fetch_optional(&mut *self.conn)
             .await?
             .ok_or_else(missing)?;
-        let stored: Hash =
-            row.try_get::<&[u8], _>("mac")?.try_into().map_err(|_| missing())?;
+        let stored: Hash = row.try_get::<&[u8], _>("mac")?.try_into().map_err(|_| missing())?;
         let (seq, hash) = (row.try_get::<i64, _>("seq")?.to_be_bytes(), row.try_get("hash")?);
         let point: &[&[u8]] = if dated { &[&seq, hash] } else { &[] };
         let fields = point.iter().copied().chain(macs.iter().map(Hash::as_slice));

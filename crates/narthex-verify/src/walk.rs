@@ -96,11 +96,7 @@ impl Walk {
     }
 
     /// Begins at a checkpoint of the ledger that this is a piece of.
-    pub(crate) fn start_at(
-        keys: Keys,
-        at: &SealRow,
-        anchors: Vec<Anchor>,
-    ) -> Result<Self, Fault> {
+    pub(crate) fn start_at(keys: Keys, at: &SealRow, anchors: Vec<Anchor>) -> Result<Self, Fault> {
         let begin = from_base(at, keys.seal.as_ref(), Kind::Checkpoint)?;
         let said = Checkpoint { size: begin.0, root: begin.2.root(), chain: begin.1 };
         let mut walk = Self::from(keys, begin, None, anchors)?;

@@ -138,7 +138,7 @@ async fn a_segment_that_was_touched_is_found() {
                         lines[at] = String::from_utf8(bytes).expect("text");
                     }
                 }
-                let text = lines.iter().map(|line| format!("{line}\n")).collect::<String>();
+                let text = lines.join("\n") + "\n";
                 std::fs::write(&file, text).expect("writes");
                 let found = verify_segment(&file, &key, Vec::new(), |_| ());
                 assert!(found.is_err(), "{} line {at}, change {change}", file.display());
