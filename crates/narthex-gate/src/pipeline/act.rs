@@ -48,13 +48,9 @@ impl Gate {
     }
 }
 
-/// How acting ended.
-enum Acted {
-    /// With this.
-    Done(Result<ToolOutput, CallError>),
-    /// What was decided on moved before the intent was durable. Nothing happened.
-    Moved,
-}
+/// How acting ended; none if what was decided on moved before the intent was durable, and so
+/// nothing happened.
+type Acted = Option<Result<ToolOutput, CallError>>;
 
 impl Inner {
     /// Decides anew as long as what was decided on moves before it is durable.
@@ -69,18 +65,15 @@ impl Inner {
         if surface.tool(&invocation.tool).is_some_and(changes) {
             for _ in 1..MAX_DECISIONS {
                 let permit = self.decide(admitted, surface, invocation.clone()).await?;
-                if let Acted::Done(done) =
-                    self.act(surface.shared().as_ref(), permit, hung_up).await
-                {
+                let acted = self.act(surface.shared().as_ref(), permit, hung_up).await;
+                if let Some(done) = acted {
                     return done;
                 }
             }
         }
         let permit = self.decide(admitted, surface, invocation).await?;
-        match self.act(surface.shared().as_ref(), permit, hung_up).await {
-            Acted::Done(done) => done,
-            Acted::Moved => Err(CallError::Overloaded),
-        }
+        let acted = self.act(surface.shared().as_ref(), permit, hung_up).await;
+        acted.unwrap_or(Err(CallError::Overloaded))
     }
 
     async fn act(
@@ -91,7 +84,7 @@ impl Inner {
     ) -> Acted {
         let arguments = std::mem::take(&mut permit.arguments);
         match permit.spec.effects.site {
-            EffectSite::Observe => Acted::Done(self.observe(surface, &permit, arguments).await),
+            EffectSite::Observe => Some(self.observe(surface, &permit, arguments).await),
             EffectSite::Local => self.change(surface, &permit, arguments).await,
             EffectSite::External => self.reach_out(surface, &permit, arguments, hung_up).await,
         }
@@ -110,8 +103,8 @@ impl Inner {
         if let Err(ToolError::Caller { reason: Reason::Stopped, .. }) = &acted {
             return self.fail(trace, stopped()).await;
         }
-        let guards = [self.not_stopped(permit), self.within_budget(permit)];
-        let guards = guards.into_iter().flatten().collect();
+        let guards = std::iter::once(not_stopped(permit)).chain(self.within_budget(permit));
+        let guards = guards.collect();
         self.release(permit, Sealed(acted), guards, |trace| {
             trace.observed(Outcome::Ok, Reason::Permitted, Subject::default())
         })
@@ -124,10 +117,10 @@ impl Inner {
         let intent = Intent::new(trace.call, trace.tool.clone(), permit.context.clone());
         let staged = match self.in_time(&permit.place, surface.stage(&intent, arguments)).await {
             Ok(staged) => staged,
-            Err(error) => return Acted::Done(self.fail(trace, error).await),
+            Err(error) => return Some(self.fail(trace, error).await),
         };
         let mut answer = staged.answer;
-        let brings = brought(&permit.spec.effects, answer.taint);
+        let brings = brought(permit.spec.effects, answer.taint);
         let released = Released {
             outcome: Outcome::Ok,
             reason: Reason::Permitted,
@@ -144,7 +137,7 @@ impl Inner {
             records: vec![trace.intent(staged.subject.clone()), released.on(outcome)],
         };
         match self.store.commit(unit).await {
-            Ok(_) => Acted::Done(Ok(answer)),
+            Ok(_) => Some(Ok(answer)),
             Err(error) => self.not_made(trace, error).await,
         }
     }
@@ -167,7 +160,7 @@ impl Inner {
             Ok(committed) => committed,
             Err(error) => return self.not_made(trace, error).await,
         };
-        let Some(receipt) = first(&committed) else { return Acted::Done(Err(CallError::Internal)) };
+        let Some(receipt) = first(&committed) else { return Some(Err(CallError::Internal)) };
         let context = permit.context.clone();
         let intent = RecordedIntent::new(trace.call, trace.tool.clone(), context, receipt);
         let performing = self.in_time(&permit.place, surface.perform(&intent, arguments));
@@ -178,7 +171,7 @@ impl Inner {
         let released = self.release(permit, Sealed(answer), Vec::new(), |trace| {
             trace.outcome(Outcome::Ok, Reason::Permitted, Subject::default())
         });
-        Acted::Done(released.await)
+        Some(released.await)
     }
 
     /// Makes the record of an answer durable, with what the answer does to the latch, and only
@@ -190,7 +183,7 @@ impl Inner {
         guards: Vec<Guard>,
         record: impl FnOnce(&Trace) -> RecordDraft,
     ) -> Result<ToolOutput, CallError> {
-        let brings = answer.brings(&permit.spec.effects);
+        let brings = answer.brings(permit.spec.effects);
         let subject = answer.subject();
         let released = Released {
             outcome: answer.outcome(),
@@ -221,8 +214,8 @@ impl Inner {
     /// A change whose intent was not made durable.
     async fn not_made(&self, trace: &Trace, error: StoreError) -> Acted {
         match error {
-            StoreError::Refused(Refused::TaintMoved | Refused::NotApproved(_)) => Acted::Moved,
-            other => Acted::Done(self.fail(trace, other.into()).await),
+            StoreError::Refused(Refused::TaintMoved | Refused::NotApproved(_)) => None,
+            other => Some(self.fail(trace, other.into()).await),
         }
     }
 
@@ -263,7 +256,7 @@ impl Inner {
         let token = token.and_then(|token| self.verifier.guard(token, permit.context.now));
         let (holder, decided) = (permit.holder, permit.context.taint);
         [
-            self.not_stopped(permit),
+            Some(not_stopped(permit)),
             Some(Guard::AgentActive(principal.agent.id)),
             token,
             Some(Guard::CeilingAdmits { holder, tier: permit.spec.tier }),
@@ -276,16 +269,15 @@ impl Inner {
         .collect()
     }
 
-    #[expect(clippy::unused_self, reason = "reads as the others")]
-    fn not_stopped(&self, permit: &Permit) -> Option<Guard> {
-        Some(Guard::NotStopped(permit.place.clone()))
-    }
-
     fn within_budget(&self, permit: &Permit) -> Option<Guard> {
         let (holder, budget) = (permit.holder, permit.budget);
         let now = self.clock.now();
         (!budget.is_unlimited()).then_some(Guard::WithinBudget { holder, budget, now })
     }
+}
+
+fn not_stopped(permit: &Permit) -> Guard {
+    Guard::NotStopped(permit.place.clone())
 }
 
 fn first(committed: &Committed) -> Option<Receipt> {
@@ -341,7 +333,7 @@ impl Sealed {
         self.0.as_ref().ok().and_then(|output| output.cost)
     }
 
-    fn brings(&self, effects: &narthex_core::Effects) -> Taint {
+    fn brings(&self, effects: narthex_core::Effects) -> Taint {
         match &self.0 {
             Ok(output) => brought(effects, output.taint),
             Err(_) => brought_by_error(effects),

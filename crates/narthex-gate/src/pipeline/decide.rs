@@ -48,7 +48,7 @@ pub(super) struct Permit {
 /// Why a call is not permitted.
 enum Denied {
     /// With how it is recorded.
-    Tell { error: CallError, record: narthex_core::RecordDraft },
+    Tell { error: CallError, record: Box<narthex_core::RecordDraft> },
     /// It is in the ledger already.
     Told(CallError),
 }
@@ -71,9 +71,9 @@ impl Inner {
         trace.session.clone_from(&invocation.session);
         match self.weigh(admitted, surface, invocation, trace).await {
             Ok(permit) => Ok(permit),
-            Err(denied) => match *denied {
+            Err(denied) => match denied {
                 Denied::Told(error) => Err(error),
-                Denied::Tell { error, record } => Err(self.refuse(error, record).await),
+                Denied::Tell { error, record } => Err(self.refuse(error, *record).await),
             },
         }
     }
@@ -84,7 +84,7 @@ impl Inner {
         surface: &ReadySurface,
         mut invocation: Invocation,
         mut trace: Trace,
-    ) -> Result<Permit, Box<Denied>> {
+    ) -> Result<Permit, Denied> {
         let (holder, place) = (admitted.holder(), place(admitted, surface));
         self.is_stopped(&place).map_err(|reason| said(&trace, reason))?;
         let taint = self.taint_of(holder).await.map_err(|error| unavailable(&trace, &error))?;
@@ -92,7 +92,7 @@ impl Inner {
         let context = self.context(admitted, taint);
         let unknown = |trace: &Trace, name: &str, reason| {
             let error = CallError::UnknownTool { name: name.to_owned() };
-            Box::new(Denied::Tell { error, record: trace.refused(reason, 1) })
+            Denied::Tell { error, record: Box::new(trace.refused(reason, 1)) }
         };
         let Some(tool) = surface.tool(&invocation.tool) else {
             return Err(unknown(&trace, &invocation.tool, Reason::UnknownTool));
@@ -132,7 +132,7 @@ impl Inner {
                 };
                 let asked = Asked { binding, because, taint, target, nonce };
                 let approved = self.approved(&trace, asked).await;
-                Some(approved.map_err(|error| Box::new(Denied::Told(error)))?)
+                Some(approved.map_err(|error| Denied::Told(error))?)
             }
         };
         trace.approval = approved.as_ref().map(Approved::mark);
@@ -271,19 +271,19 @@ fn place(admitted: &Admitted, surface: &ReadySurface) -> Place {
     }
 }
 
-fn said(trace: &Trace, reason: Reason) -> Box<Denied> {
+fn said(trace: &Trace, reason: Reason) -> Denied {
     told(trace, reason, reason.message().to_owned())
 }
 
-fn told(trace: &Trace, reason: Reason, message: String) -> Box<Denied> {
+fn told(trace: &Trace, reason: Reason, message: String) -> Denied {
     let error = CallError::Refused { reason, message };
-    Box::new(Denied::Tell { error, record: trace.refused(reason, 1) })
+    Denied::Tell { error, record: Box::new(trace.refused(reason, 1)) }
 }
 
-fn unavailable(trace: &Trace, error: &StoreError) -> Box<Denied> {
+fn unavailable(trace: &Trace, error: &StoreError) -> Denied {
     tracing::error!(%error, "the store cannot be read");
-    let record = trace.refused(Reason::Unavailable, 1);
-    Box::new(Denied::Tell { error: CallError::Unavailable, record })
+    let record = Box::new(trace.refused(Reason::Unavailable, 1));
+    Denied::Tell { error: CallError::Unavailable, record }
 }
 
 const MAX_VALUES: usize = 32;

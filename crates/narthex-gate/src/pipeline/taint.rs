@@ -80,7 +80,7 @@ impl Inner {
 }
 
 /// What an answer brings: at least what its tool declares.
-pub(super) fn brought(effects: &Effects, said: Taint) -> Taint {
+pub(super) fn brought(effects: Effects, said: Taint) -> Taint {
     said.and(Taint {
         private: effects.reads == Reads::Private,
         untrusted: effects.takes_in == TakesIn::Foreign,
@@ -88,7 +88,7 @@ pub(super) fn brought(effects: &Effects, said: Taint) -> Taint {
 }
 
 /// What an error brings. Ours are our own words; an upstream's are as foreign as its answers.
-pub(super) fn brought_by_error(effects: &Effects) -> Taint {
+pub(super) fn brought_by_error(effects: Effects) -> Taint {
     match effects.takes_in {
         TakesIn::Foreign => brought(effects, Taint::CLEAN),
         TakesIn::Owned | TakesIn::ByAnswer => Taint::CLEAN,
