@@ -132,7 +132,7 @@ impl Inner {
                 };
                 let asked = Asked { binding, because, taint, target, nonce };
                 let approved = self.approved(&trace, asked).await;
-                Some(approved.map_err(|error| Denied::Told(error))?)
+                Some(approved.map_err(Denied::Told)?)
             }
         };
         trace.approval = approved.as_ref().map(Approved::mark);
