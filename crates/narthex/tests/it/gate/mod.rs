@@ -14,6 +14,7 @@ mod stopping;
 mod taint;
 mod terminal;
 mod watch;
+mod whole;
 
 use narthex_core::{
     Actor, Approval, ApprovalId, ApprovalStatus, Binding, CallId, Digest, Holder, Mode, Phase,
