@@ -125,13 +125,13 @@ async fn time_and_circumstance_void_an_approval() -> anyhow::Result<()> {
             "nothing" => runs = true,
             "ten minutes" => {
                 shop.advance(10 * MINUTE);
-                runs = true
+                runs = true;
             }
             "ten minutes and a second" => shop.advance(10 * MINUTE + Duration::from_secs(1)),
             "back an hour" => shop.clock.set_wall_by(-3_600_000),
             "forward six minutes" => shop.clock.set_wall_by(360_000),
             "reboot" => shop.clock.reboot(),
-            "policy" => shop.policy("// another text of the same meaning").await?,
+            "policy" => shop.policy("// another text of the same meaning")?,
             "mode" => drop(shop.gate.set_mode(Mode::Guarded).await?),
             "ceiling" => {
                 let effect = Effect::SetAgentCeiling {
@@ -144,7 +144,7 @@ async fn time_and_circumstance_void_an_approval() -> anyhow::Result<()> {
             }
             "restart" => {
                 shop = shop.restart(|_| {}).await?;
-                runs = true
+                runs = true;
             }
             "disabled" => {
                 let agent = shop.agent_id("worker").await;

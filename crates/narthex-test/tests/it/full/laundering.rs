@@ -95,7 +95,7 @@ impl Model {
             || (tier == Tier::T1 && tool != "suggest" && self.taint.untrusted)
             || (sends && self.taint.is_trifecta());
         let key = format!("{tool} {n} {}", self.mode);
-        if asks && !self.approved.get(&key).is_some_and(|until| self.now <= *until) {
+        if asks && self.approved.get(&key).is_none_or(|until| self.now > *until) {
             if self.used.get(&key).is_some_and(|until| self.now <= *until) {
                 return Expected::Refused(Reason::ApprovalUsed);
             }
@@ -116,10 +116,8 @@ impl Model {
             }
             self.made.push(self.now);
         }
-        if asks {
-            if let Some(until) = self.approved.remove(&key) {
-                self.used.insert(key, until);
-            }
+        if asks && let Some(until) = self.approved.remove(&key) {
+            self.used.insert(key, until);
         }
         match tool {
             "diary" => self.taint.private = true,
@@ -165,7 +163,7 @@ async fn run(steps: &[Step]) -> anyhow::Result<()> {
                     Said::Done => Expected::Done,
                     Said::Waits(_) => Expected::Waits,
                     Said::Refused(reason) => Expected::Refused(reason),
-                    other => anyhow::bail!("step {at}: {other:?}"),
+                    other @ Said::Other(_) => anyhow::bail!("step {at}: {other:?}"),
                 };
                 let expected = model.call(tool, *n, *consent);
                 anyhow::ensure!(got == expected, "step {at} {step:?}: {got:?}, not {expected:?}");

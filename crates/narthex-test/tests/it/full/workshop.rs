@@ -316,7 +316,7 @@ impl Workshop {
     }
 
     /// Another policy in force, with the same meaning or another.
-    pub(super) async fn policy(&mut self, text: &str) -> anyhow::Result<()> {
+    pub(super) fn policy(&mut self, text: &str) -> anyhow::Result<()> {
         self.policies = vec![("owner.cedar".to_owned(), text.to_owned())];
         self.gate.set_policy(PolicyEngine::with_files(&self.policies)?);
         Ok(())
