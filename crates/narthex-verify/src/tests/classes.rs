@@ -5,10 +5,12 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use narthex_core::Digest;
+use narthex_store::chain::Checkpoint;
 
 use super::model::{Dice, House, Model, words};
 use crate::anchor::Anchor;
-use crate::fault::Fault;
+use crate::fault::{Fault, Place};
 use crate::hash::{GENESIS, link, unhex_hash};
 use crate::walk::{RecordRow, SealRow};
 
@@ -228,7 +230,16 @@ fn fork(house: &House, model: &mut Model, dice: &mut Dice) {
         // By someone who stole the key of the heads, and not the one that signs.
         2 => {
             let (seals, mut forked) = (model.seals.clone(), house.sealed(said.clone()));
-            forked.seals = if dice.below(2) == 0 { seals } else { thief.sealed(said).seals };
+            forked.seals = match dice.below(3) {
+                0 => seals,
+                1 => thief.sealed(said).seals,
+                // What nobody signs made to fit.
+                _ => {
+                    let fitting = forked.seals.iter().map(|seal| seal.frontier.clone());
+                    let fit = |(seal, frontier)| SealRow { frontier, ..seal };
+                    seals.into_iter().zip(fitting).map(fit).collect()
+                }
+            };
             *model = forked;
         }
         // Two genuine ends of one house, laid together.
@@ -322,10 +333,83 @@ fn what_is_found_is_said() {
     let house = House::new(7);
     let keys = house.keys();
     let whole = house.ledger(&words(300));
-    let mut unsealed = whole.clone();
-    unsealed.seals.remove(0);
-    assert_eq!(unsealed.check(&keys), Err(Fault::Unsealed { size: 256 }));
+    let said = |change: &dyn Fn(&mut Model)| {
+        let mut model = whole.clone();
+        change(&mut model);
+        model.check(&keys).expect_err("it was changed")
+    };
+    assert_eq!(said(&|model| drop(model.seals.remove(0))), Fault::Unsealed { size: 256 });
+    assert_eq!(
+        said(&|model| drop(model.records.remove(4))),
+        Fault::Sequence { expected: 5, found: 6 }
+    );
+    assert_eq!(
+        said(&|model| {
+            model.records.truncate(290);
+            model.seals.truncate(1);
+        }),
+        Fault::Cut { place: Place::Row, head: 300, last: 290 }
+    );
     let mut rolled = house.ledger(&words(299));
     rolled.anchors = vec![anchor(&whole.check(&keys).unwrap().root, 300)];
     assert_eq!(rolled.check(&keys), Err(Fault::RolledBack { size: 300, last: 299 }));
+    let mut robbed = house.ledger(&words(200));
+    robbed.seals.clear();
+    assert_eq!(robbed.check(&keys), Err(Fault::NeverSealed));
+}
+
+/// A house whose own hand signed something else than what it wrote.
+#[test]
+fn root_and_chain_are_each_held_against_what_was_signed() {
+    let house = House::new(7);
+    let keys = house.keys();
+    let whole = house.ledger(&words(300));
+    let key = keys.seal.clone().unwrap();
+    let said = key.checkpoint(&whole.seals[1].note).unwrap();
+    let digest = Digest::from_bytes;
+    for (root, chain, what) in [
+        ([1; 32], said.chain, "the root of the tree"),
+        (said.root, [1; 32], "the value of the chain"),
+    ] {
+        let mut model = whole.clone();
+        let other = Checkpoint { size: 300, root: digest(root), chain: digest(chain) };
+        model.seals[1].note = other.sign(&house.seal);
+        assert_eq!(model.check(&keys), Err(Fault::SealForked { size: 300, what }));
+    }
+}
+
+#[test]
+fn what_was_taken_out_is_gone_and_signed_for() {
+    let house = House::new(7);
+    let keys = house.keys();
+    let whole = house.ledger(&words(700));
+    let said = keys.seal.as_ref().unwrap().checkpoint(&whole.seals[1].note).unwrap();
+    let base = Checkpoint {
+        size: 512,
+        root: Digest::from_bytes(said.root),
+        chain: Digest::from_bytes(said.chain),
+    };
+    let mut pruned = whole.clone();
+    pruned.records.drain(..512);
+    pruned.seals.remove(0);
+    pruned.base = Some(SealRow { note: base.sign_base(&house.seal), ..whole.seals[1].clone() });
+    let report = pruned.check(&keys).unwrap();
+    assert_eq!(
+        (report.base, report.records, report.root),
+        (512, 700, whole.check(&keys).unwrap().root)
+    );
+    let found = |change: &dyn Fn(&mut Model)| {
+        let mut model = pruned.clone();
+        change(&mut model);
+        model.check(&keys).is_err()
+    };
+    assert!(found(&|model| model.seals.push(whole.seals[0].clone())), "an older checkpoint");
+    assert!(found(&|model| model.records.insert(0, whole.records[511].clone())), "a record");
+    assert!(found(&|model| model.base = None), "no base");
+    assert!(found(&|model| model.base = Some(whole.seals[1].clone())), "a checkpoint as base");
+    assert!(found(&|model| model.base.as_mut().unwrap().frontier[0] ^= 1), "another tree");
+    assert!(found(&|model| model.base.as_mut().unwrap().size = 256), "another size");
+    assert!(found(&|model| drop(model.records.remove(0))), "a record more is gone");
+    let old = prefix(&house, &whole, 100).check(&keys).unwrap();
+    assert!(found(&|model| model.anchors = vec![anchor(&old.root, 100)]), "it cannot be told");
 }
