@@ -34,6 +34,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
         "narthex",
         &[
             "narthex-core",
+            "narthex-egress",
             "narthex-gate",
             "narthex-mcp",
             "narthex-policy",

@@ -32,6 +32,10 @@ impl OpenHouse {
         let held = dir.hold(what)?;
         let keys = dir.keys()?;
         let policy = context.config.policy_files(&context.data_dir)?.engine()?;
+        context.config.egress.policy().map_err(|error| {
+            Failure::new(Exit::Usage, format!("[egress] in the settings: {error}"))
+                .hint("each entry of egress.allow is a host, or a host:port, as a URL names it")
+        })?;
         let clock: Arc<dyn Clock> = Arc::new(SystemClock);
         let rows = RowKey::of(&keys.ledger);
         let now = Arc::clone(&clock);

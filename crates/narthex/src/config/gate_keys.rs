@@ -1,6 +1,7 @@
 //! The keys of the gate: approvals, budgets, taint, sessions, egress.
 
 use narthex_core::{Budget, Cost};
+use narthex_egress::{EgressConfig, EgressPolicy, LoopbackHttp, PolicyError};
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
@@ -138,6 +139,16 @@ pub struct Egress {
     pub allow: Vec<String>,
     /// Whether this machine itself may be reached, also without TLS.
     pub allow_loopback: bool,
+}
+
+impl Egress {
+    /// What may be reached, if what stands here makes sense.
+    pub fn policy(&self) -> Result<EgressPolicy, PolicyError> {
+        let loopback_http =
+            if self.allow_loopback { LoopbackHttp::Allowed } else { LoopbackHttp::Refused };
+        let allow = self.allow.clone();
+        EgressPolicy::new(EgressConfig { allow, loopback_http, ..EgressConfig::default() })
+    }
 }
 
 fn read_cost<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Cost>, D::Error> {
