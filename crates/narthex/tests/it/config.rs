@@ -192,3 +192,24 @@ fn the_defaults_agree_with_those_of_the_crates_they_are_for() {
         (Config::default().workspace(), narthex_workspace::WorkspaceConfig::default());
     assert_eq!(format!("{ours:?}"), format!("{workspace:?}"));
 }
+
+#[test]
+fn a_host_that_is_none_opens_no_house() {
+    for (allow, good) in [
+        ("'a.internal:8443', '10.0.0.7'", true),
+        ("'https://a.internal/'", false),
+        ("'*.internal'", false),
+        ("'a.internal:0'", false),
+        ("''", false),
+    ] {
+        let text = format!("[egress]\nallow = [{allow}]");
+        let config = Config::parse("x", &text).expect("it reads");
+        assert_eq!(config.egress.policy().is_ok(), good, "{allow}");
+        let folder = tempfile::tempdir().expect("a folder");
+        assert!(crate::support::narthex(&["init"], folder.path()).status.success());
+        std::fs::write(folder.path().join("narthex.toml"), text).expect("settings");
+        let listed = crate::support::narthex(&["space", "list"], folder.path());
+        assert_eq!(listed.status.success(), good, "{allow}");
+        assert_eq!(crate::support::stderr(&listed).contains("egress"), !good, "{allow}");
+    }
+}
