@@ -19,6 +19,7 @@ mod config;
 mod connect;
 mod fault;
 mod gate;
+mod identity;
 mod lock;
 mod memory;
 mod open;

@@ -1,4 +1,5 @@
-//! Rows beside the ledger that carry a MAC: proposals, approvals, and what the gate remembers.
+//! Rows beside the ledger that carry a MAC: proposals, approvals, what the gate remembers, and
+//! spaces, agents and tokens (`identity`).
 //!
 //! A row's MAC is an HMAC over its table's name and its fields, each with its length before it,
 //! under a key made from the head key. Two more MACs over all MACs of a kind miss rows that are
@@ -12,6 +13,7 @@ use sqlx::{Row, SqliteConnection};
 use crate::fault::{Failure, Fault};
 use crate::hash::{Hash, hex};
 use crate::head::HeadKey;
+use crate::{identity, proposal};
 
 /// Checks all of them, and says how many there are.
 pub(crate) async fn check(conn: &mut SqliteConnection, key: &HeadKey) -> Result<u64, Failure> {
@@ -23,9 +25,13 @@ pub(crate) async fn check(conn: &mut SqliteConnection, key: &HeadKey) -> Result<
         return Ok(0);
     }
     let mut check = Check { key: key.derive("rows"), conn, count: 0 };
-    check.paged("proposals", PROPOSALS, proposal).await?;
+    check.paged("proposals", proposal::ALL, proposal::fields).await?;
     check.paged("approvals", APPROVALS, approval).await?;
-    let mut gate = check.all("latches", LATCHES, text_and_blobs).await?;
+    let mut gate = Vec::new();
+    if let Some(identities) = identity::check(&mut check).await? {
+        gate.push(check.mac("gate_seal identity", identities.iter().map(Hash::as_slice)));
+    }
+    gate.extend(check.all("latches", LATCHES, text_and_blobs).await?);
     gate.extend(check.all("switches", SWITCHES, text_and_blobs).await?);
     gate.extend(check.all("settings", SETTINGS, text_and_blobs).await?);
     let seal = check.seal("gate", false, &gate).await?;
@@ -35,14 +41,14 @@ pub(crate) async fn check(conn: &mut SqliteConnection, key: &HeadKey) -> Result<
     Ok(check.count)
 }
 
-struct Check<'a> {
+pub(crate) struct Check<'a> {
     key: Hash,
-    conn: &'a mut SqliteConnection,
+    pub(crate) conn: &'a mut SqliteConnection,
     count: u64,
 }
 
 /// A row's fields as they are under the MAC.
-type Fields = fn(&SqliteRow) -> Result<Vec<Vec<u8>>, sqlx::Error>;
+pub(crate) type Fields = fn(&SqliteRow) -> Result<Vec<Vec<u8>>, sqlx::Error>;
 
 impl Check<'_> {
     /// A table that may be long. The last two columns are the MAC and the row's place.
@@ -64,7 +70,7 @@ impl Check<'_> {
     }
 
     /// A short table, in the order its MACs are sealed in.
-    async fn all(
+    pub(crate) async fn all(
         &mut self,
         table: &'static str,
         sql: &'static str,
@@ -145,54 +151,34 @@ impl Check<'_> {
         fields: impl Iterator<Item = &'f [u8]>,
         stored: &Hash,
     ) -> bool {
-        let Ok(mut mac) = Hmac::<Sha256>::new_from_slice(&self.key) else { return false };
+        self.keyed(table, fields).is_some_and(|mac| mac.verify_slice(stored).is_ok())
+    }
+
+    /// The MAC itself, where it is under another one.
+    fn mac<'f>(&self, table: &'f str, fields: impl Iterator<Item = &'f [u8]>) -> Hash {
+        self.keyed(table, fields).map_or([0; 32], |mac| mac.finalize().into_bytes().into())
+    }
+
+    fn keyed<'f>(
+        &self,
+        table: &'f str,
+        fields: impl Iterator<Item = &'f [u8]>,
+    ) -> Option<Hmac<Sha256>> {
+        let mut mac = Hmac::<Sha256>::new_from_slice(&self.key).ok()?;
         for field in std::iter::once(table.as_bytes()).chain(fields) {
             mac.update(&(field.len() as u64).to_be_bytes());
             mac.update(field);
         }
-        mac.verify_slice(stored).is_ok()
+        Some(mac)
     }
 }
 
-/// Each field that is there ends with a byte 1, so that an empty one is not taken for none.
-fn proposal(row: &SqliteRow) -> Result<Vec<Vec<u8>>, sqlx::Error> {
-    let bytes = |name: &str| row.try_get::<Option<&[u8]>, _>(name).map(|b| b.map(<[u8]>::to_vec));
-    let text = |name: &str| {
-        row.try_get::<Option<&str>, _>(name).map(|text| text.map(|text| text.as_bytes().to_vec()))
-    };
-    let number = |name: &str| row.try_get::<Option<i64>, _>(name);
-    let millis = |name: &str| number(name).map(|at| at.map(|at| at.to_be_bytes().to_vec()));
-    let base = number("base_revision")?.and_then(|base| u32::try_from(base).ok());
-    let taint = ["taint_private", "taint_untrusted"]
-        .iter()
-        .map(|name| number(name).map(|set| u8::from(set == Some(1))))
-        .collect::<Result<Vec<u8>, _>>()?;
-    let fields = [
-        bytes("id")?,
-        bytes("agent")?,
-        bytes("space_id")?,
-        text("entity_type")?,
-        text("action")?,
-        bytes("page")?,
-        base.map(|base| base.to_be_bytes().to_vec()),
-        text("slug")?,
-        text("title")?,
-        text("body")?,
-        text("tags")?,
-        text("reason")?,
-        Some(taint),
-        text("status")?,
-        text("note")?,
-        millis("created")?,
-        millis("decided")?,
-    ];
-    let ended = |field: Option<Vec<u8>>| {
-        field.map_or_else(Vec::new, |mut bytes| {
-            bytes.push(1);
-            bytes
-        })
-    };
-    Ok(fields.into_iter().map(ended).collect())
+/// A field that is there ends with a byte 1, so that an empty one is not taken for none.
+pub(crate) fn ended(field: Option<Vec<u8>>) -> Vec<u8> {
+    field.map_or_else(Vec::new, |mut bytes| {
+        bytes.push(1);
+        bytes
+    })
 }
 
 fn approval(row: &SqliteRow) -> Result<Vec<Vec<u8>>, sqlx::Error> {
@@ -222,12 +208,6 @@ fn budget(row: &SqliteRow) -> Result<Vec<Vec<u8>>, sqlx::Error> {
     ])
 }
 
-const PROPOSALS: &str =
-    "SELECT p.id, p.agent, s.id AS space_id, p.entity_type, p.action, p.page, p.base_revision,
-            p.slug, p.title, p.body, p.tags, p.reason, p.taint_private, p.taint_untrusted, p.status,
-            p.note, p.created, p.decided, p.mac, p.rowid AS place
-       FROM proposals p LEFT JOIN spaces s ON s.n = p.space
-      WHERE p.rowid > ?1 ORDER BY p.rowid LIMIT 500";
 const APPROVALS: &str =
     "SELECT id, agent, space, digest, status, requested, body, mac, rowid AS place
        FROM approvals WHERE rowid > ?1 ORDER BY rowid LIMIT 500";

@@ -10,9 +10,10 @@ use narthex_core::{
 use narthex_store::RowKey;
 use sqlx::SqliteConnection;
 
-use super::rows::{MODE, anchor, mac};
+use super::rows::{MODE, anchor_of, mac};
 use super::{Gate, RowName};
 use crate::fault::Fault;
+use crate::identity::{self, Name};
 use crate::rows::{self, Fields};
 use crate::writer::Tail;
 
@@ -25,6 +26,10 @@ pub(crate) struct Loaded {
     pub(crate) damage: Vec<String>,
     /// Whether there is a seal over it at all.
     pub(crate) sealed: bool,
+    /// The seal is from before agents, tokens and spaces were under it.
+    pub(crate) older: bool,
+    /// Whose row among those was edited.
+    pub(crate) disowned: Vec<Name>,
     /// Whose latch was edited.
     edited: Vec<Holder>,
     /// Scopes of switches that were edited.
@@ -39,6 +44,7 @@ pub(crate) async fn load(conn: &mut SqliteConnection, key: &RowKey) -> Result<Lo
     loaded.latches(conn, key).await?;
     loaded.switches(conn, key).await?;
     loaded.mode(conn, key).await?;
+    loaded.identities(conn, key).await?;
     let row = sqlx::query(
         "SELECT s.mac, h.seq, h.hash, h.gate
            FROM gate_seal s JOIN ledger_head h WHERE s.name = 'gate'",
@@ -48,6 +54,9 @@ pub(crate) async fn load(conn: &mut SqliteConnection, key: &RowKey) -> Result<Lo
     if let Some(row) = row {
         loaded.sealed = true;
         loaded.check_seal(Fields(&row), key)?;
+    }
+    for name in &loaded.disowned {
+        loaded.gate.identities_mut().forget(name);
     }
     Ok(loaded)
 }
@@ -85,14 +94,30 @@ impl Loaded {
 
     /// No row is missing, and none is older than the end of the ledger.
     fn check_seal(&mut self, row: Fields<'_>, key: &RowKey) -> Result<(), Fault> {
-        if self.gate.seal(key).as_bytes().as_slice() != row.get::<&[u8]>("mac")? {
-            self.missing("the seal over the gate's state does not fit");
-        }
         let head = Tail { seq: rows::seq(row)?, hash: row.digest("hash")? };
         let stored = row.get::<Option<&[u8]>>("gate")?.unwrap_or_default();
-        if anchor(key, head, &self.gate).as_bytes().as_slice() != stored {
+        let sealed = row.get::<&[u8]>("mac")?;
+        let is_sealed = |seal: &Digest| seal.as_bytes().as_slice() == sealed;
+        let is_end = |seal| anchor_of(key, head, seal).as_bytes().as_slice() == stored;
+        // INVARIANT: only a start that knows nothing of these rows ties such a seal to the end of
+        // the ledger, and the start that signs them moves that end.
+        let older = self.gate.older_seal(key);
+        self.older = self.gate.identities().is_empty() && is_sealed(&older) && is_end(&older);
+        let seal = if self.older { older } else { self.gate.seal(key) };
+        if !is_sealed(&seal) {
+            self.missing("the seal over the gate's state, agents, tokens and spaces does not fit");
+        }
+        if !is_end(&seal) {
             self.missing("the gate's state is not the one at the end of the ledger");
         }
+        Ok(())
+    }
+
+    async fn identities(&mut self, conn: &mut SqliteConnection, key: &RowKey) -> Result<(), Fault> {
+        let found = identity::look(conn, key).await?;
+        *self.gate.identities_mut() = found.macs;
+        self.damage.extend(found.edited.iter().map(|name| format!("the row of {name}")));
+        self.disowned = found.edited;
         Ok(())
     }
 

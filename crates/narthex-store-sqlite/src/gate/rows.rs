@@ -119,8 +119,12 @@ pub(crate) async fn write_seal(
 /// What ties the gate's state to the end of the ledger: a state from before, genuine as it is, does
 /// not fit the head.
 pub(crate) fn anchor(key: &RowKey, head: Tail, gate: &Gate) -> Digest {
+    anchor_of(key, head, &gate.seal(key))
+}
+
+/// The same, for a seal as it is stored.
+pub(super) fn anchor_of(key: &RowKey, head: Tail, seal: &Digest) -> Digest {
     let seq = head.seq.to_be_bytes();
-    let seal = gate.seal(key);
     key.row("ledger_head gate", &[&seq, head.hash.as_bytes(), seal.as_bytes()])
 }
 

@@ -6,6 +6,8 @@ use std::sync::{Arc, OnceLock};
 use narthex_core::{Digest, Engaged, Holder, Latch, Mode, SwitchScope, Switches, Taint};
 use narthex_store::RowKey;
 
+use crate::identity::Identities;
+
 /// The posture in force, and what the owner chose while it ran.
 pub(crate) type NotedMode = (Mode, Option<Mode>);
 
@@ -17,6 +19,8 @@ pub(crate) struct Gate {
     mode: Option<NotedMode>,
     /// The MAC of every row this is kept in.
     macs: BTreeMap<RowName, Digest>,
+    /// The MACs of agents, tokens and spaces.
+    identities: Identities,
     /// The seal over those, once someone asked for it.
     seal: OnceLock<Digest>,
 }
@@ -54,12 +58,35 @@ impl Gate {
         self.mode
     }
 
-    /// The MAC over the MACs of all rows, in their order: none is missing, none is too many.
+    /// The MACs of agents, tokens and spaces.
+    pub(crate) const fn identities(&self) -> &Identities {
+        &self.identities
+    }
+
+    pub(crate) fn identities_mut(&mut self) -> &mut Identities {
+        self.seal.take();
+        &mut self.identities
+    }
+
+    /// The MAC over the MACs of all rows, in their order: none is missing, none is too many. That
+    /// over agents, tokens and spaces comes first.
     pub(crate) fn seal(&self, key: &RowKey) -> Digest {
         *self.seal.get_or_init(|| {
-            let macs: Vec<&[u8]> = self.macs.values().map(|mac| &mac.as_bytes()[..]).collect();
-            key.row("gate_seal gate", &macs)
+            let identities = self.identities.seal(key);
+            self.sealed(key, Some(&identities))
         })
+    }
+
+    /// The seal as it was before agents, tokens and spaces were under it. No state of today has
+    /// this seal, as it begins with another kind of MAC.
+    pub(crate) fn older_seal(&self, key: &RowKey) -> Digest {
+        self.sealed(key, None)
+    }
+
+    fn sealed(&self, key: &RowKey, first: Option<&Digest>) -> Digest {
+        let macs = first.into_iter().chain(self.macs.values());
+        let macs: Vec<&[u8]> = macs.map(|mac| &mac.as_bytes()[..]).collect();
+        key.row("gate_seal gate", &macs)
     }
 
     /// Whether no row is needed for it.

@@ -7,6 +7,7 @@ use sqlx::SqliteConnection;
 use super::{broken, of_the_house};
 use crate::fault::Fault;
 use crate::gate::{self, Accounts, BudgetBooks, Gate, GateMemory, Loaded};
+use crate::identity;
 use crate::rows::Fields;
 use crate::writer::{Tail, Upkeep, Writer};
 
@@ -75,6 +76,12 @@ impl Found {
             upkeep.records.push(of_the_house(gate::SEALED));
             upkeep.gate = Some(self.loaded.gate.clone());
             upkeep.proposals = true;
+            upkeep.identities = true;
+        }
+        if self.loaded.older {
+            upkeep.records.push(of_the_house(identity::SEALED));
+            upkeep.gate = Some(self.loaded.gate.clone());
+            upkeep.identities = true;
         }
         if self.rebuilt && !self.first && !self.new {
             tracing::error!("the accounts were damaged; they were added up anew from the ledger");
@@ -92,6 +99,7 @@ impl Found {
             };
             let record = RecordDraft { call, subject, ..of_the_house(gate::DAMAGED) };
             upkeep.records.push(record);
+            upkeep.disowned.clone_from(&self.loaded.disowned);
             upkeep.gate = Some(self.loaded.fail_closed(writer.clock.moment(), call, &agents));
         }
         if upkeep.records.is_empty() { Ok(()) } else { writer.keep_house(upkeep).await }

@@ -5,6 +5,7 @@ mod approvals;
 mod conversations;
 mod damage;
 mod gate_books;
+mod identity;
 mod ledger;
 mod pages;
 mod proposals;
@@ -45,9 +46,10 @@ fn sound<T>(
     parse: impl Fn(Fields<'_>) -> Result<T, Fault>,
 ) -> Result<Vec<T>, StoreError> {
     let rows = rows.map_err(Fault::Sql)?;
-    let told = |fault: Fault| {
-        let error = StoreError::from(fault);
-        tracing::error!(%error, "a row is left out; run `narthex doctor`");
-    };
-    Ok(rows.iter().filter_map(|row| parse(Fields(row)).map_err(told).ok()).collect())
+    Ok(rows.iter().filter_map(|row| parse(Fields(row)).map_err(left_out).ok()).collect())
+}
+
+fn left_out(fault: Fault) {
+    let error = StoreError::from(fault);
+    tracing::error!(%error, "a row is left out; run `narthex doctor`");
 }

@@ -4,6 +4,7 @@ use async_trait::async_trait;
 use narthex_core::{Slug, Space, SpaceId};
 use narthex_store::{Spaces, StoreError};
 
+use crate::identity::{SPACES, spaces};
 use crate::memory::KnownSpace;
 use crate::{SqliteStore, rows};
 
@@ -14,19 +15,15 @@ impl Spaces for SqliteStore {
     }
 
     async fn space_by_slug(&self, slug: &Slug) -> Result<Option<Space>, StoreError> {
-        let row =
-            sqlx::query("SELECT id, slug, name, ceiling, created FROM spaces WHERE slug = ?1")
-                .bind(slug.as_str())
-                .fetch_optional(&self.readers)
-                .await;
-        super::one(row, rows::space)
+        let known = self.known();
+        let row = sqlx::query(BY_SLUG).bind(slug.as_str()).fetch_optional(&self.readers).await;
+        known.one(row, &[&SPACES], rows::space).await
     }
 
     async fn spaces(&self) -> Result<Vec<Space>, StoreError> {
-        let rows = sqlx::query("SELECT id, slug, name, ceiling, created FROM spaces ORDER BY slug")
-            .fetch_all(&self.readers)
-            .await;
-        super::all(rows, rows::space)
+        let known = self.known();
+        let rows = sqlx::query(ALL).fetch_all(&self.readers).await;
+        known.sound(rows, &SPACES, rows::space).await
     }
 }
 
@@ -37,17 +34,22 @@ impl SqliteStore {
         if let Some(known) = self.memory.space(epoch, id) {
             return Ok(Some(known));
         }
-        let row =
-            sqlx::query("SELECT n, id, slug, name, ceiling, created FROM spaces WHERE id = ?1")
-                .bind(id.as_bytes().as_slice())
-                .fetch_optional(&self.readers)
-                .await;
-        let known = super::one(row, |row| {
-            Ok(KnownSpace { number: row.get("n")?, space: rows::space(row)? })
-        })?;
-        if let Some(known) = &known {
-            self.memory.keep_space(epoch, known.clone());
+        let known = self.known();
+        let row = sqlx::query(SPACES.by_id)
+            .bind(id.as_bytes().as_slice())
+            .fetch_optional(&self.readers)
+            .await;
+        let space = known
+            .one(row, &[&SPACES], |row| {
+                Ok(KnownSpace { number: row.get("n")?, space: rows::space(row)? })
+            })
+            .await?;
+        if let Some(space) = &space {
+            self.memory.keep_space(epoch, space.clone());
         }
-        Ok(known)
+        Ok(space)
     }
 }
+
+const BY_SLUG: &str = spaces!("WHERE slug = ?1");
+const ALL: &str = spaces!("ORDER BY slug");

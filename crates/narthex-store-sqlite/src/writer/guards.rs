@@ -6,12 +6,13 @@ use narthex_core::{
     AgentId, Budget, Holder, Place, RecordDraft, Taint, Tier, Timestamp, TokenId, Usage,
 };
 use narthex_store::{Guard, Refused};
-use sqlx::{Row, SqliteConnection};
 
 use super::books::Books;
 use super::effects::approvals::{Burn, burn};
 use crate::fault::Fault;
 use crate::gate::{Bench, Gate, GateMemory};
+use crate::identity::{AGENTS, SPACES, TOKENS};
+use crate::rows::{self, Fields};
 
 /// Whether a guard needs the database. The others are held in memory, and a batch that has no
 /// other begins and writes in one step.
@@ -48,10 +49,10 @@ impl Check<'_> {
         for guard in guards {
             match guard {
                 Guard::NotStopped(place) => not_stopped(bench.gate, place)?,
-                Guard::AgentActive(agent) => agent_active(bench.conn, *agent).await?,
-                Guard::TokenLive { token, now } => token_live(bench.conn, *token, *now).await?,
+                Guard::AgentActive(agent) => agent_active(bench, *agent).await?,
+                Guard::TokenLive { token, now } => token_live(bench, *token, *now).await?,
                 Guard::CeilingAdmits { holder, tier } => {
-                    ceiling_admits(bench.conn, holder, *tier).await?;
+                    ceiling_admits(bench, holder, *tier).await?;
                 }
                 Guard::TaintWithin { holder, decided } => {
                     taint_within(bench.gate, holder, *decided)?;
@@ -92,52 +93,30 @@ fn taint_within(gate: &Gate, holder: &Holder, decided: Taint) -> Result<(), Faul
     if gate.taint(holder).is_within(decided) { Ok(()) } else { Err(Refused::TaintMoved.into()) }
 }
 
-async fn agent_active(conn: &mut SqliteConnection, agent: AgentId) -> Result<(), Fault> {
-    let active: bool =
-        sqlx::query_scalar("SELECT EXISTS (SELECT 1 FROM agents WHERE id = ?1 AND disabled = 0)")
-            .bind(agent.as_bytes().as_slice())
-            .fetch_one(conn)
-            .await?;
-    if active { Ok(()) } else { Err(Refused::AgentInactive.into()) }
+async fn agent_active(bench: &mut Bench<'_>, agent: AgentId) -> Result<(), Fault> {
+    let found = bench.identity(&AGENTS, agent.as_bytes()).await?;
+    let disabled = found.map(|(row, _)| Fields(&row).flag("disabled")).transpose()?;
+    if disabled == Some(false) { Ok(()) } else { Err(Refused::AgentInactive.into()) }
 }
 
-async fn token_live(
-    conn: &mut SqliteConnection,
-    token: TokenId,
-    now: Timestamp,
-) -> Result<(), Fault> {
-    let live: bool = sqlx::query_scalar(
-        "SELECT EXISTS (SELECT 1 FROM tokens
-          WHERE id = ?1 AND revoked IS NULL AND (expires IS NULL OR expires > ?2))",
-    )
-    .bind(token.as_bytes().as_slice())
-    .bind(now.as_millis())
-    .fetch_one(conn)
-    .await?;
+async fn token_live(bench: &mut Bench<'_>, token: TokenId, now: Timestamp) -> Result<(), Fault> {
+    let found = bench.identity(&TOKENS, token.as_bytes()).await?;
+    let token = found.map(|(row, _)| rows::token_summary(Fields(&row))).transpose()?;
+    let live = token.is_some_and(|token| {
+        token.revoked.is_none() && token.expires.is_none_or(|expires| expires > now)
+    });
     if live { Ok(()) } else { Err(Refused::TokenDead.into()) }
 }
 
 /// An agent or a space that is not there admits nothing; a space without a ceiling everything.
-async fn ceiling_admits(
-    conn: &mut SqliteConnection,
-    holder: &Holder,
-    tier: Tier,
-) -> Result<(), Fault> {
-    let ceilings = sqlx::query(
-        "SELECT ceiling FROM agents WHERE id = ?1
-         UNION ALL
-         SELECT ceiling FROM spaces WHERE id = ?2",
-    )
-    .bind(holder.agent.as_bytes().as_slice())
-    .bind(holder.space.as_ref().map(|space| space.as_bytes().as_slice()))
-    .fetch_all(conn)
-    .await?;
-    let mut admits = ceilings.len() == 1 + usize::from(holder.space.is_some());
-    for row in &ceilings {
-        if let Some(ceiling) = row.try_get::<Option<&str>, _>(0)? {
-            let ceiling: Tier = ceiling.parse().map_err(Fault::damaged)?;
-            admits &= tier <= ceiling;
-        }
+async fn ceiling_admits(bench: &mut Bench<'_>, holder: &Holder, tier: Tier) -> Result<(), Fault> {
+    let agent = bench.identity(&AGENTS, holder.agent.as_bytes()).await?;
+    let agent = agent.map(|(row, _)| Fields(&row).parsed::<Tier>("ceiling")).transpose()?;
+    let mut admits = agent.is_some_and(|ceiling| tier <= ceiling);
+    if let Some(space) = &holder.space {
+        let space = bench.identity(&SPACES, space.as_bytes()).await?;
+        let space = space.map(|(row, _)| rows::space(Fields(&row))).transpose()?;
+        admits &= space.is_some_and(|space| space.ceiling.is_none_or(|ceiling| tier <= ceiling));
     }
     if admits { Ok(()) } else { Err(Refused::OverCeiling.into()) }
 }

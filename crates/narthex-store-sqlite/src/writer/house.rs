@@ -10,18 +10,23 @@ use super::batch::{Abort, execute};
 use super::books::Books;
 use super::effects::proposals;
 use crate::gate::{Bench, Gate, rewrite};
+use crate::identity::{self, Name};
 
 /// A change to the house's own state, with the records of it: one transaction.
 #[derive(Debug, Default)]
 pub(crate) struct Upkeep {
     /// What the ledger says of it.
     pub(crate) records: Vec<RecordDraft>,
-    /// The gate's state, laid down anew.
-    pub(crate) gate: Option<Gate>,
     /// Whether the accounts are laid down anew.
     pub(crate) accounts: bool,
+    /// The gate's state, laid down anew. What is below belongs to it.
+    pub(crate) gate: Option<Gate>,
     /// Whether proposals from before there were MACs get theirs.
     pub(crate) proposals: bool,
+    /// Whether agents, tokens and spaces from before do.
+    pub(crate) identities: bool,
+    /// Whose row was edited and loses its MAC.
+    pub(crate) disowned: Vec<Name>,
 }
 
 impl Writer {
@@ -37,14 +42,20 @@ impl Writer {
     async fn try_keep_house(&mut self, upkeep: Upkeep) -> Result<(), Abort> {
         let mut books = Books::after(self.tail, self.memory.gate());
         books.begin(&mut self.conn).await?;
-        if upkeep.proposals {
-            let mut gate = Arc::clone(&books.gate);
-            let mut bench = Bench { conn: &mut self.conn, key: &self.row_key, gate: &mut gate };
-            proposals::seal_all(&mut bench).await?;
-        }
         if let Some(gate) = upkeep.gate {
             books.gate = Arc::new(gate);
-            rewrite(&mut self.conn, &self.row_key, &mut books.gate).await?;
+            let (key, gate) = (&self.row_key, &mut books.gate);
+            let mut bench = Bench { conn: &mut self.conn, key, gate };
+            if upkeep.proposals {
+                proposals::seal_all(&mut bench).await?;
+            }
+            if upkeep.identities {
+                identity::seal_all(&mut bench).await?;
+            }
+            for name in upkeep.disowned {
+                bench.disown(name).await?;
+            }
+            rewrite(&mut self.conn, key, &mut books.gate).await?;
         }
         let sealed = books.seal(upkeep.records, None, self.clock.now())?;
         books.accept(sealed, &self.token_use);

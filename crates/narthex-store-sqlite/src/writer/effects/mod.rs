@@ -33,7 +33,7 @@ pub(super) async fn apply(
 ) -> Result<Effected, Fault> {
     let conn = &mut *bench.conn;
     match effect {
-        Effect::AddSpace(space) => spaces::add(conn, &space).await,
+        Effect::AddSpace(space) => spaces::add(bench, &space).await,
         Effect::WritePage(write) => pages::write(conn, &write).await,
         Effect::DeletePage { space, page, base, revision, provenance, at } => {
             let by = pages::Stamp { revision, provenance, at };
@@ -41,18 +41,18 @@ pub(super) async fn apply(
         }
         Effect::MovePage { from, page, to, at } => pages::relocate(conn, from, page, to, at).await,
         Effect::ImportPages { space, pages, at } => import::pages(conn, space, pages, at).await,
-        Effect::AddAgent(agent) => agents::add(conn, &agent).await,
+        Effect::AddAgent(agent) => agents::add(bench, &agent).await,
         Effect::SetAgentDisabled { agent, disabled } => {
-            agents::set_disabled(conn, agent, disabled).await
+            agents::set_disabled(bench, agent, disabled).await
         }
         Effect::SetAgentCeiling { agent, ceiling } => {
-            settings::agent_ceiling(conn, agent, ceiling).await
+            settings::agent_ceiling(bench, agent, ceiling).await
         }
         Effect::SetAgentBudget { agent, budget } => {
-            settings::agent_budget(conn, agent, budget).await
+            settings::agent_budget(bench, agent, budget).await
         }
         Effect::SetSpaceCeiling { space, ceiling } => {
-            settings::space_ceiling(conn, space, ceiling).await
+            settings::space_ceiling(bench, space, ceiling).await
         }
         Effect::NoteMode { mode, chosen } => settings::note_mode(bench, mode, chosen).await,
         Effect::EngageSwitch(engaged) => switches::engage(bench, engaged).await,
@@ -70,9 +70,9 @@ pub(super) async fn apply(
         Effect::PruneLedger { to } => prune::prune(conn, seal_key, to).await,
         Effect::AddToken { id, agent, label, keyed_hash, created, expires } => {
             let token = tokens::New { id, agent, label, keyed_hash, created, expires };
-            tokens::add(conn, &token).await
+            tokens::add(bench, &token).await
         }
-        Effect::RevokeToken { id, at } => tokens::revoke(conn, id, at).await,
+        Effect::RevokeToken { id, at } => tokens::revoke(bench, id, at).await,
         Effect::AddConversation(conversation) => conversations::add(conn, &conversation).await,
         Effect::OpenProposal { proposal, cap } => proposals::open(bench, &proposal, cap).await,
         Effect::ApplyProposal { id, new_page, revision, at } => {

@@ -2,10 +2,10 @@
 
 use narthex_core::{AgentId, Budget, Mode, SpaceId, Tier};
 use narthex_store::{Effected, Refused};
-use sqlx::SqliteConnection;
 
 use crate::fault::Fault;
 use crate::gate::Bench;
+use crate::identity::{AGENTS, SPACES, Table, text};
 
 /// Notes the posture in force.
 pub(super) async fn note_mode(
@@ -18,59 +18,74 @@ pub(super) async fn note_mode(
 
 /// Another ceiling for an agent.
 pub(super) async fn agent_ceiling(
-    conn: &mut SqliteConnection,
+    bench: &mut Bench<'_>,
     agent: AgentId,
     ceiling: Tier,
 ) -> Result<Effected, Fault> {
-    let (was, set) = (
-        "SELECT ceiling FROM agents WHERE id = ?1",
-        "UPDATE agents SET ceiling = ?2 WHERE id = ?1",
-    );
-    change(conn, was, set, agent.as_bytes(), Some(ceiling.as_str()), "agent").await
+    let change = Change {
+        table: &AGENTS,
+        column: "ceiling",
+        set: "UPDATE agents SET ceiling = ?2 WHERE id = ?1",
+        what: "agent",
+    };
+    change.to(bench, agent.as_bytes(), Some(ceiling.as_str())).await
 }
 
 /// A budget of an agent's own, or none.
 pub(super) async fn agent_budget(
-    conn: &mut SqliteConnection,
+    bench: &mut Bench<'_>,
     agent: AgentId,
     budget: Option<Budget>,
 ) -> Result<Effected, Fault> {
     let budget = super::agents::budget_column(budget.as_ref())?;
-    let (was, set) =
-        ("SELECT budget FROM agents WHERE id = ?1", "UPDATE agents SET budget = ?2 WHERE id = ?1");
-    change(conn, was, set, agent.as_bytes(), budget.as_deref(), "agent").await
+    let change = Change {
+        table: &AGENTS,
+        column: "budget",
+        set: "UPDATE agents SET budget = ?2 WHERE id = ?1",
+        what: "agent",
+    };
+    change.to(bench, agent.as_bytes(), budget.as_deref()).await
 }
 
 /// Another ceiling for a space, or none of its own.
 pub(super) async fn space_ceiling(
-    conn: &mut SqliteConnection,
+    bench: &mut Bench<'_>,
     space: SpaceId,
     ceiling: Option<Tier>,
 ) -> Result<Effected, Fault> {
-    let (was, set) = (
-        "SELECT ceiling FROM spaces WHERE id = ?1",
-        "UPDATE spaces SET ceiling = ?2 WHERE id = ?1",
-    );
-    change(conn, was, set, space.as_bytes(), ceiling.map(Tier::as_str), "space").await
+    let change = Change {
+        table: &SPACES,
+        column: "ceiling",
+        set: "UPDATE spaces SET ceiling = ?2 WHERE id = ?1",
+        what: "space",
+    };
+    change.to(bench, space.as_bytes(), ceiling.map(Tier::as_str)).await
 }
 
-/// Sets one column of one row, and says whether it was otherwise before.
-async fn change(
-    conn: &mut SqliteConnection,
-    was: &'static str,
+/// Another value in one column of one row.
+struct Change {
+    table: &'static Table,
+    column: &'static str,
     set: &'static str,
-    id: &[u8; 16],
-    to: Option<&str>,
     what: &'static str,
-) -> Result<Effected, Fault> {
-    let was: Option<String> = sqlx::query_scalar(was)
-        .bind(id.as_slice())
-        .fetch_optional(&mut *conn)
-        .await?
-        .ok_or(Fault::Refused(Refused::NotFound(what)))?;
-    if was.as_deref() == to {
-        return Ok(Effected::Changed(false));
+}
+
+impl Change {
+    /// Sets it, and says whether it was otherwise before.
+    async fn to(
+        self,
+        bench: &mut Bench<'_>,
+        id: &[u8; 16],
+        to: Option<&str>,
+    ) -> Result<Effected, Fault> {
+        let found = bench.identity(self.table, id).await?;
+        let (_, row) = found.ok_or(Fault::Refused(Refused::NotFound(self.what)))?;
+        let value = to.map(text).unwrap_or_default();
+        if row.value(self.column) == value {
+            return Ok(Effected::Changed(false));
+        }
+        sqlx::query(self.set).bind(id.as_slice()).bind(to).execute(&mut *bench.conn).await?;
+        bench.sign(&row.with(self.column, value)?).await?;
+        Ok(Effected::Changed(true))
     }
-    sqlx::query(set).bind(id.as_slice()).bind(to).execute(conn).await?;
-    Ok(Effected::Changed(true))
 }

@@ -2,16 +2,17 @@
 
 use narthex_core::{Space, Tier};
 use narthex_store::{Effected, Refused};
-use sqlx::SqliteConnection;
 
 use super::fts;
 use crate::fault::Fault;
+use crate::gate::Bench;
+use crate::identity::{Name, Signed, bytes, number, text};
 
 /// A new space, with the full-text index that only its own pages are in.
-pub(super) async fn add(conn: &mut SqliteConnection, space: &Space) -> Result<Effected, Fault> {
+pub(super) async fn add(bench: &mut Bench<'_>, space: &Space) -> Result<Effected, Fault> {
     let taken: bool = sqlx::query_scalar("SELECT EXISTS (SELECT 1 FROM spaces WHERE slug = ?1)")
         .bind(space.slug.as_str())
-        .fetch_one(&mut *conn)
+        .fetch_one(&mut *bench.conn)
         .await?;
     if taken {
         return Err(Refused::Taken("slug").into());
@@ -24,8 +25,23 @@ pub(super) async fn add(conn: &mut SqliteConnection, space: &Space) -> Result<Ef
     .bind(space.name.as_str())
     .bind(space.ceiling.map(Tier::as_str))
     .bind(space.created.as_millis())
-    .execute(&mut *conn)
+    .execute(&mut *bench.conn)
     .await?;
-    fts::create(conn, added.last_insert_rowid()).await?;
+    let n = added.last_insert_rowid();
+    bench.sign(&signed(space, n)).await?;
+    fts::create(bench.conn, n).await?;
     Ok(Effected::Done)
+}
+
+/// The columns, in the order of [`crate::identity::SPACES`].
+fn signed(space: &Space, n: i64) -> Signed {
+    let values = vec![
+        bytes(space.id.as_bytes()),
+        number(n),
+        text(space.slug.as_str()),
+        text(space.name.as_str()),
+        space.ceiling.map(Tier::as_str).map(text).unwrap_or_default(),
+        number(space.created.as_millis()),
+    ];
+    Signed::new(Name::Space(space.id), values)
 }

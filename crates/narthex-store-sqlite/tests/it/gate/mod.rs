@@ -3,6 +3,7 @@
 #![allow(clippy::expect_used, clippy::panic, reason = "tests")]
 
 mod crash;
+mod identity;
 mod model;
 mod rows;
 mod state;

@@ -28,7 +28,6 @@ async fn whatever_is_done_to_it_everything_is_stopped() {
         "DELETE FROM gate_seal; DELETE FROM latches; DELETE FROM switches; DELETE FROM settings",
         "UPDATE ledger_head SET gate = NULL",
         "UPDATE ledger_head SET gate = zeroblob(32)",
-        "UPDATE agents SET slug = 'renamed' WHERE slug = 'other'; DELETE FROM gate_seal",
     ] {
         let (house, store) = House::open().await;
         house.furnish(&store).await;

@@ -3,7 +3,10 @@
 
 use narthex_core::{Actor, CallId, Phase, RecordDraft, SwitchScope, Timestamp, Transport};
 use narthex_store::chain::{GENESIS, seal};
-use narthex_store::{Effect, GateBooks as _, HeadFile, Proposals as _, StoreError, fresh_uuid};
+use narthex_store::{
+    Agents as _, Effect, GateBooks as _, HeadFile, LedgerReader as _, Proposals as _, RowKey,
+    Spaces as _, StoreError, fresh_uuid,
+};
 
 use super::{House, done, records, tools};
 use crate::backend::key;
@@ -22,10 +25,12 @@ async fn older(migrated: bool) -> (House, narthex_core::Proposal) {
     let head = key().head(1, first.hash);
     let text = std::str::from_utf8(&first.bytes).expect("ASCII");
     let schema = if migrated {
-        "UPDATE proposals SET mac = NULL; DELETE FROM gate_seal; DELETE FROM budgets;"
+        "UPDATE proposals SET mac = NULL; DELETE FROM gate_seal; DELETE FROM budgets;
+         UPDATE agents SET mac = NULL; UPDATE spaces SET mac = NULL;"
     } else {
         "ALTER TABLE proposals DROP COLUMN mac; ALTER TABLE ledger_head DROP COLUMN gate;
-         ALTER TABLE agents DROP COLUMN budget;
+         ALTER TABLE agents DROP COLUMN budget; ALTER TABLE agents DROP COLUMN mac;
+         ALTER TABLE tokens DROP COLUMN mac; ALTER TABLE spaces DROP COLUMN mac;
          DROP TABLE approvals; DROP TABLE latches; DROP TABLE switches; DROP TABLE settings;
          DROP TABLE budgets; DROP TABLE gate_seal; DROP TABLE IF EXISTS ledger_checkpoints;
          DROP TABLE IF EXISTS ledger_base; DELETE FROM _sqlx_migrations WHERE version > 1;"
@@ -56,6 +61,8 @@ async fn the_first_start_puts_the_seal_on() {
         assert!(tools(&store, 1).await.contains(&"house.gate_sealed".to_owned()));
         assert_eq!(store.proposal(proposal.id).await.expect("reads"), Some(proposal));
         assert!(store.switches().await.expect("reads").engaged().is_empty());
+        assert_eq!(store.agent(house.agent.id).await.expect("reads"), Some(house.agent.clone()));
+        assert_eq!(store.spaces().await.expect("reads").len(), 1);
         assert!(store.damaged_rows().await.expect("reads").is_empty());
         let said = records(&store).await;
         store.close().await.expect("closes");
@@ -71,9 +78,16 @@ async fn no_later_start_does_it_again() {
     let (house, proposal) = older(false).await;
     house.backend.store().await.expect("opens").close().await.expect("closes");
     // Someone edits a proposal and makes the house look as if it had never been sealed.
-    house.sql("UPDATE proposals SET body = 'another', mac = NULL; DELETE FROM gate_seal").await;
+    house
+        .sql(
+            "UPDATE proposals SET body = 'another', mac = NULL; DELETE FROM gate_seal;
+             UPDATE agents SET ceiling = 'T2', mac = NULL",
+        )
+        .await;
     let store = house.backend.store().await.expect("opens");
     let read = store.proposal(proposal.id).await;
+    assert!(matches!(read, Err(StoreError::Damaged(_))), "{read:?}");
+    let read = store.agent(house.agent.id).await;
     assert!(matches!(read, Err(StoreError::Damaged(_))), "{read:?}");
     let switches = store.switches().await.expect("reads");
     assert!(switches.get(&SwitchScope::Everything).is_some());
@@ -111,4 +125,50 @@ async fn a_house_cannot_be_made_older_than_it_is() {
             Err(other) => panic!("{other:?}"),
         }
     }
+}
+
+/// Makes a house look like one whose gate was sealed before agents, tokens and spaces were: with the
+/// key, or as well as it can be done without.
+async fn unsign(house: &House, with_key: bool) {
+    let store = house.backend.store().await.expect("opens");
+    let head = store.head().await.expect("reads").expect("a head");
+    store.close().await.expect("closes");
+    let rows = RowKey::of(&key());
+    let seal = rows.row("gate_seal gate", &[]);
+    let fields: [&[u8]; 3] = [&head.seq.to_be_bytes(), head.hash.as_bytes(), seal.as_bytes()];
+    let anchor = rows.row("ledger_head gate", &fields);
+    let end = if with_key {
+        format!("UPDATE ledger_head SET gate = x'{anchor}';")
+    } else {
+        String::new()
+    };
+    house
+        .sql(&format!(
+            "UPDATE agents SET mac = NULL; UPDATE tokens SET mac = NULL; UPDATE spaces SET mac = NULL;
+             UPDATE gate_seal SET mac = x'{seal}' WHERE name = 'gate'; {end}"
+        ))
+        .await;
+}
+
+#[tokio::test]
+async fn a_house_with_a_gate_gets_its_agents_signed_once() {
+    let (house, store) = House::open().await;
+    store.close().await.expect("closes");
+    unsign(&house, true).await;
+    let store = house.backend.store().await.expect("opens");
+    let said = records(&store).await;
+    assert_eq!(tools(&store, said).await, ["house.identities_sealed"]);
+    assert!(store.switches().await.expect("reads").engaged().is_empty());
+    assert_eq!(store.agent(house.agent.id).await.expect("reads"), Some(house.agent.clone()));
+    assert!(store.damaged_rows().await.expect("reads").is_empty());
+    store.close().await.expect("closes");
+    house.backend.verify().await.expect("whole");
+    house.backend.store().await.expect("opens").close().await.expect("closes");
+
+    unsign(&house, false).await;
+    let store = house.backend.store().await.expect("opens");
+    assert_eq!(tools(&store, said + 1).await, ["house.gate_damaged"]);
+    let read = store.agent(house.agent.id).await;
+    assert!(matches!(read, Err(StoreError::Damaged(_))), "{read:?}");
+    store.close().await.expect("closes");
 }
