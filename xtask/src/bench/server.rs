@@ -77,7 +77,12 @@ impl Narthex {
         let folder = tempfile::tempdir()?;
         let binary = root.join("target/release/narthex");
         let config = folder.path().join("bench.toml");
-        std::fs::write(&config, "[limits]\nrequests_per_minute = 1000000\nconnections = 4096\n")?;
+        // The limits are in force, only out of reach.
+        std::fs::write(
+            &config,
+            "[limits]\nrequests_per_minute = 1000000\nconnections = 4096\n\
+             [budget]\nt0 = 1000000000\nt1 = 1000000000\nbytes = 1000000000000000\n",
+        )?;
         let mut command = Command::new(&binary);
         command
             .args(["serve", "--demo", "--listen", "127.0.0.1:0", "--output", "json", "--data-dir"])
