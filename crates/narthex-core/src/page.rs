@@ -128,6 +128,9 @@ pub struct PageRef {
     pub slug: PageSlug,
     /// Its title, if such a page exists in the same space.
     pub title: Option<Title>,
+    /// Whether that page holds, or held, what someone else wrote: its slug and title are theirs.
+    #[serde(default)]
+    pub foreign: bool,
 }
 
 /// A page with what it links to and what links to it.

@@ -21,7 +21,13 @@ pub fn start(ready: &Ready) {
         .and_then(|said| EnvFilter::try_new(said).ok())
         .unwrap_or_else(|| EnvFilter::new(level));
     let colours = AutoStream::choice(&std::io::stderr()) != ColorChoice::Never;
-    let lines = fmt().with_env_filter(filter).with_writer(std::io::stderr).with_ansi(colours);
+    // Whoever reads the log may go away, and its disk may be full: a line that cannot be written is
+    // dropped, and never takes down what wanted to write it.
+    let lines = fmt()
+        .with_env_filter(filter)
+        .with_writer(std::io::stderr)
+        .with_ansi(colours)
+        .log_internal_errors(false);
     // A second start would be a mistake of ours and is no reason to end.
     let _ = match log.format {
         LogFormat::Text => lines.try_init(),

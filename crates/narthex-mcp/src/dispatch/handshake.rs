@@ -83,8 +83,10 @@ impl Dispatch {
 
 /// What a client says in its handshake, for as long as it is connected.
 pub(crate) fn terms(params: &Map<String, Value>) -> SessionTerms {
+    let by_meta = params.get("_meta").and_then(|meta| meta.get(CONSENT_META_KEY));
     SessionTerms {
-        consent: Consent::parse(params.get(CONSENT_PARAM)),
+        // Said in either place, it is said for all that follows; the lower one holds.
+        consent: Consent::parse(params.get(CONSENT_PARAM)).and(Consent::parse(by_meta)),
         opens_urls: handshake_opens_urls(params),
     }
 }

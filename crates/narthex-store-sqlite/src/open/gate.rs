@@ -54,6 +54,11 @@ impl Found {
         Ok(Self { loaded, accounts, books, new, first, rebuilt })
     }
 
+    /// The end of the ledger may have been cut off together with what it says of the gate.
+    pub(super) fn head_lost(&mut self) {
+        self.loaded.missing("the head file is gone, so the ledger's end may have been cut");
+    }
+
     /// To be read from now on.
     pub(super) fn memory(&self) -> GateMemory {
         GateMemory::new(self.loaded.gate.clone(), self.accounts.clone())

@@ -33,7 +33,11 @@ pub(crate) async fn writer(config: &SqliteConfig) -> Result<Writer, StoreError> 
     let (tail, file) = check_end(&mut conn, config).await?;
     let row_key = RowKey::of(&config.head_key);
     let (checkpoints, older) = seal::checkpoints(&mut conn, config, tail).await?;
-    let found = gate::Found::look(&mut conn, &row_key, tail, config.clock.now()).await?;
+    let mut found = gate::Found::look(&mut conn, &row_key, tail, config.clock.now()).await?;
+    let head_lost = file.is_none() && tail.seq > 1;
+    if head_lost {
+        found.head_lost();
+    }
     let mut writer = Writer {
         conn,
         head_file: HeadFile::open(&config.head_file).map_err(head_file)?,
@@ -60,9 +64,10 @@ pub(crate) async fn writer(config: &SqliteConfig) -> Result<Writer, StoreError> 
         append(&mut writer, vec![of_the_house("house.ledger_sealed")]).await?;
     }
     found.settle(&mut writer).await?;
-    if file.is_none() && tail.seq > 1 {
-        // Without it an older copy of the database would look whole. The house can go on, but the
-        // ledger itself says from here on that this happened.
+    if head_lost {
+        // Without it an older copy of the database would look whole: a stop or a revocation may
+        // have been cut off. Everything is stopped until the owner has looked, and the ledger
+        // itself says from here on that this happened.
         tracing::error!(
             "the head file was lost and has been made anew; an older copy of the ledger would not have been noticed"
         );

@@ -109,12 +109,14 @@ fn page_view(row: Fields<'_>) -> Result<PageView, Fault> {
     })
 }
 
-/// `[[slug, title or null], …]`, put in slug order.
+/// `[[slug, title or null, foreign or null], …]`, put in slug order.
 fn refs(row: Fields<'_>, column: &str) -> Result<Vec<PageRef>, Fault> {
-    let mut refs: Vec<(PageSlug, Option<Title>)> = serde_json::from_str(row.get(column)?)
-        .map_err(|error| Fault::damaged(format!("{column}: {error}")))?;
+    let mut refs: Vec<(PageSlug, Option<Title>, Option<i64>)> =
+        serde_json::from_str(row.get(column)?)
+            .map_err(|error| Fault::damaged(format!("{column}: {error}")))?;
     refs.sort_unstable_by(|a, b| a.0.cmp(&b.0));
-    Ok(refs.into_iter().map(|(slug, title)| PageRef { slug, title }).collect())
+    let page = |(slug, title, foreign)| PageRef { slug, title, foreign: foreign == Some(1) };
+    Ok(refs.into_iter().map(page).collect())
 }
 
 /// One statement for a page and both sides of its links. A title comes only from a page of the
@@ -126,12 +128,12 @@ macro_rules! page_by {
             "SELECT p.id, s.id AS space_id, p.slug, p.title, p.body, p.tags, p.revision, p.author,
                     p.proposal, p.taint_private, p.taint_untrusted, p.foreign_history, p.created,
                     p.updated,
-                    (SELECT json_group_array(json_array(l.slug, t.title))
+                    (SELECT json_group_array(json_array(l.slug, t.title, t.foreign_history))
                        FROM links l
                        LEFT JOIN pages t ON t.space = l.space AND t.slug = l.slug
                       WHERE l.space = p.space AND l.from_page = p.n) AS links,
-                    (SELECT json_group_array(json_array(slug, title))
-                       FROM (SELECT f.slug, f.title
+                    (SELECT json_group_array(json_array(slug, title, foreign_history))
+                       FROM (SELECT f.slug, f.title, f.foreign_history
                                FROM links b
                                CROSS JOIN pages f ON f.n = b.from_page AND f.space = b.space
                               WHERE b.space = p.space AND b.slug = p.slug

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use narthex_store::suite::Backend as _;
-use narthex_store::{HeadFile, LedgerReader as _};
+use narthex_store::{GateBooks as _, HeadFile, LedgerReader as _};
 use narthex_store_sqlite::SqliteStore;
 
 use crate::backend::{SqliteBackend, append, config_in, key, ledger_in};
@@ -61,7 +61,7 @@ async fn a_head_file_that_was_lost_is_made_again_and_the_ledger_says_so() {
     let store = house.store().await.expect("opens");
     append(&store, 2).await;
     store.close().await.expect("closes");
-    for (left, records) in [(None, 4), (Some(Vec::new()), 5), (Some(vec![0; 1_024]), 6)] {
+    for (left, records) in [(None, 5), (Some(Vec::new()), 7), (Some(vec![0; 1_024]), 9)] {
         std::fs::remove_file(house.config().head_file).expect("removes");
         if let Some(bytes) = left {
             std::fs::write(house.config().head_file, bytes).expect("writes");
@@ -69,6 +69,11 @@ async fn a_head_file_that_was_lost_is_made_again_and_the_ledger_says_so() {
         let store = house.store().await.expect("opens");
         let last = store.records(records, 1).await.expect("reads").remove(0);
         assert_eq!(last.read().expect("a record").draft.tool, "house.head_file_lost");
+        let stopped = store.switches().await.expect("switches");
+        assert!(
+            stopped.get(&narthex_core::SwitchScope::Everything).is_some(),
+            "until the owner has looked"
+        );
         store.close().await.expect("closes");
         assert_eq!(house.verify().await.expect("whole").records, records);
     }

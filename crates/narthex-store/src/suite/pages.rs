@@ -252,6 +252,7 @@ fn refs(expected: &[(&str, &str)]) -> Vec<PageRef> {
         .map(|(slug, name)| PageRef {
             slug: page_slug(slug),
             title: (!name.is_empty()).then(|| title(name)),
+            foreign: false,
         })
         .collect()
 }

@@ -88,7 +88,11 @@ pub(crate) async fn page(
     show_space: bool,
 ) -> Result<ToolOutput, ToolError> {
     let (space, view) = reach.page(id, named).await?.ok_or_else(ToolError::not_found)?;
-    let untrusted = view.page.foreign_history || view.page.provenance.is_foreign();
+    // A neighbour's title is text as well, and may be someone else's.
+    let neighbours = view.links.iter().chain(&view.backlinks);
+    let untrusted = view.page.foreign_history
+        || view.page.provenance.is_foreign()
+        || neighbours.into_iter().any(|page| page.foreign);
     let subject = Subject::one("page", view.page.id);
     let output = Output::of_page(view, show_space.then_some(&space));
     let taint = Taint { private: true, untrusted };

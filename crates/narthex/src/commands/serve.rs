@@ -92,7 +92,7 @@ async fn tell_of_approvals(house: House, stop: CancellationToken) {
 
 /// A ledger that was tampered with is not served from. A long one is proven while the door is open
 /// already, and the door closes if it does not hold.
-async fn prove(
+pub(super) async fn prove(
     context: &Context,
     dir: &DataDir,
     stop: CancellationToken,

@@ -177,7 +177,10 @@ async fn a_batch_that_does_not_fit_leaves_memory_untouched_and_may_pass_later() 
     let told = (place.used(&writer), writer.tail);
     drop(writer);
     let writer = open::writer(&place.config).await.unwrap();
-    assert_eq!((place.used(&writer), writer.tail), told, "sound, and nothing to say");
+    // The log may still be there, since the house was not closed: then it says so, and no more.
+    let (used, tail) = told;
+    assert_eq!(place.used(&writer), used);
+    assert!(writer.tail.seq - tail.seq <= 1, "sound, and nothing else to say");
     assert_eq!(writer.memory.gate().taint(&place.holder), BOTH);
 }
 

@@ -51,8 +51,15 @@ pub(crate) fn ledger(context: &Context, args: &LedgerVerifyArgs) -> Result<Ledge
         let missing = format!("{} is missing", dir.database().display());
         return Err(Failure::new(Exit::LedgerBroken, missing).hint(WAY_OUT));
     }
+    let mut anchors = anchors(args, seal.as_ref())?;
+    // The anchor the house keeps is always held against it; one that is not there yet says nothing.
+    if let (None, Some(kept), Some(key)) = (&args.anchor, &context.config.ledger.anchor, &seal)
+        && kept.exists()
+    {
+        anchors.push(Anchor::read(kept, key).map_err(|failure| broken(&failure))?);
+    }
     Ok(Ledger {
-        anchors: anchors(args, seal.as_ref())?,
+        anchors,
         database: dir.database(),
         head_file: Some(dir.head_file()),
         keys: Keys { seal, head },

@@ -16,6 +16,7 @@ use tokio_util::task::TaskTracker;
 use self::pump::{Ended, Pump};
 use crate::ask::Asking;
 use crate::cli::StdioArgs;
+use crate::commands::serve::prove;
 use crate::commands::unexpected;
 use crate::house::OpenHouse;
 use crate::stop::KillSignal;
@@ -64,6 +65,15 @@ impl Backend {
         for _ in 0..TRIES {
             if let Some(stream) = OwnerClient::stdio(&dir, identity).await? {
                 return Ok(Self::Through(stream));
+            }
+            // Nobody serves it, so nobody has proven it: a broken ledger is not served from.
+            let stop = CancellationToken::new();
+            if let Some(rest) = prove(context, &dir, stop.clone()).await? {
+                rest.await;
+            }
+            if stop.is_cancelled() {
+                return Err(Failure::new(Exit::LedgerBroken, "the ledger is not whole")
+                    .hint("narthex ledger verify"));
             }
             match OpenHouse::hold(context, "stdio").await {
                 Ok(open) => return Ok(Self::Ourselves(Box::new(open))),

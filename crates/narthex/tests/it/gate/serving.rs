@@ -134,3 +134,33 @@ fn companion(dir: &Path) -> (Server, ChildStdin) {
     BufReader::new(child.stdout.take().expect("piped")).read_line(&mut line).expect("a line");
     (Server(child), input)
 }
+
+/// Whoever reads the log may go away; the switches must go on working.
+#[test]
+fn a_log_nobody_reads_blinds_nothing() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let dir = folder.path();
+    assert!(narthex(&["init"], dir).status.success());
+    let mut child = crate::support::command(&["serve", "--listen", "127.0.0.1:0"], dir)
+        .stdin(std::process::Stdio::null())
+        .stdout(std::process::Stdio::piped())
+        .stderr(std::process::Stdio::piped())
+        .spawn()
+        .expect("it starts");
+    let mut line = String::new();
+    let mut out = std::io::BufReader::new(child.stdout.take().expect("output"));
+    std::io::BufRead::read_line(&mut out, &mut line).expect("ready");
+    drop(child.stderr.take());
+    for _ in 0..2 {
+        signal(child.id(), Signal::USR1);
+        assert_eq!(stopped_by(dir), "signal");
+        answer(&["resume"], dir);
+    }
+    std::fs::write(dir.join("STOP"), "").expect("a file");
+    assert_eq!(stopped_by(dir), "sentinel");
+    std::fs::remove_file(dir.join("STOP")).expect("removed");
+    assert_eq!(stopped_by(dir), "sentinel");
+    assert!(child.try_wait().expect("its state").is_none(), "it fell");
+    signal(child.id(), Signal::TERM);
+    assert!(child.wait().expect("it ends").success());
+}
