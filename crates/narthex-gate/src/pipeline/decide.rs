@@ -157,9 +157,6 @@ impl Inner {
         consent: Consent,
         space: Option<Tier>,
     ) -> bool {
-        if self.is_stopped(&place(admitted, surface)).is_err() {
-            return false;
-        }
         let context = self.context(admitted, Taint::CLEAN);
         let ceiling = admitted.principal.agent.ceiling;
         let standing = self.standing(ceiling, consent, space, Taint::CLEAN);
@@ -263,7 +260,7 @@ impl Inner {
 }
 
 /// Where a call takes place, for the kill switch.
-fn place(admitted: &Admitted, surface: &ReadySurface) -> Place {
+pub(super) fn place(admitted: &Admitted, surface: &ReadySurface) -> Place {
     Place {
         agent: admitted.principal.agent.id,
         space: admitted.scope.space(),

@@ -6,6 +6,7 @@ use narthex_core::{Agent, Consent, Holder, Outcome, Place, Reason, Ruling, Subje
 use narthex_policy::Verdict;
 use narthex_store::{StoreError, UnitOfWork};
 
+use super::decide::place;
 use super::record::Trace;
 use super::{Admitted, Method};
 use crate::gate::new_call;
@@ -24,8 +25,11 @@ impl Gate {
             .space_ceiling(admitted.scope.space())
             .await
             .map_err(|_| CallError::Unavailable)?;
+        let runs = inner.is_stopped(&place(admitted, surface)).is_ok();
         let shown: Vec<Arc<ToolSpec>> = surface
             .tools()
+            // While it is stopped it would all be refused.
+            .filter(|_| runs)
             .filter(|tool| inner.is_shown(admitted, surface, tool, method.consent, space))
             .map(|tool| Arc::clone(&tool.spec))
             .collect();

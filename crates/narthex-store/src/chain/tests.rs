@@ -1,9 +1,6 @@
 //! Every way to tamper with a ledger that someone without the key has, and that each is found.
 
-use narthex_core::{
-    Actor, CallId, Digest, Outcome, Phase, Reason, RecordDraft, Ruled, Subject, Timestamp,
-    Transport,
-};
+use narthex_core::{Actor, CallId, Digest, Phase, RecordDraft, Timestamp, Transport};
 use uuid::Uuid;
 
 use super::{

@@ -125,19 +125,13 @@ pub(in crate::writer) async fn burn(
     burn: &Burn,
 ) -> Result<(), Fault> {
     let refused = |status| Err(Refused::NotApproved(status).into());
-    let Some(approval) = approval_rows::by_id(conn, key, burn.id).await? else {
+    let Some(mut approval) = approval_rows::by_id(conn, key, burn.id).await? else {
         return refused(ApprovalStatus::Void);
     };
-    if approval.status != ApprovalStatus::Approved || approval.digest != burn.digest {
-        return refused(approval.status);
+    match approval.use_up(burn.digest, burn.call, burn.now, burn.valid) {
+        Ok(()) => approval_rows::update(conn, key, &approval).await,
+        Err(status) => refused(status),
     }
-    let lately = |decided| burn.now.age(decided, burn.valid) == Age::Within;
-    if !approval.decided.is_some_and(lately) {
-        return refused(ApprovalStatus::Void);
-    }
-    let status = ApprovalStatus::Used;
-    let used = Approval { status, used_by: Some(burn.call), ..approval };
-    approval_rows::update(conn, key, &used).await
 }
 
 /// The request, if it still waits.

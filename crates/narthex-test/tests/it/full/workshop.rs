@@ -193,7 +193,7 @@ impl Workshop {
         let clock = Arc::new(ManualClock::at(Timestamp::from_millis(1_800_000_000_000)));
         let folder = tempfile::tempdir()?;
         let path = folder.path().join("house");
-        let house = open_house(&path, &options, &clock).await?;
+        let house = Box::pin(open_house(&path, &options, &clock)).await?;
         for space in ["a", "b"] {
             let (slug, name) = (space.to_owned(), None);
             house.owner(narthex_server::owner::Request::SpaceAdd { slug, name }).await?;
@@ -330,10 +330,10 @@ impl Workshop {
         let Self {
             house, bench, surface, clock, mut options, policies, path, folder, tokens, ..
         } = self;
-        house.stop().await?;
+        Box::pin(house.stop()).await?;
         change(&mut options);
-        let house = open_house(&path, &options, &clock).await?;
-        let gate = gate(&house, &options, &policies, &clock).await?;
+        let house = Box::pin(open_house(&path, &options, &clock)).await?;
+        let gate = Box::pin(gate(&house, &options, &policies, &clock)).await?;
         Ok(Self { house, gate, surface, bench, clock, options, policies, path, folder, tokens })
     }
 }
