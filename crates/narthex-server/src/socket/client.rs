@@ -1,6 +1,7 @@
 //! The side of whoever asks.
 
 use std::io;
+use std::time::Duration;
 
 use tokio::net::UnixStream;
 use tokio_util::codec::{Framed, LengthDelimitedCodec};
@@ -8,7 +9,7 @@ use tokio_util::codec::{Framed, LengthDelimitedCodec};
 use super::path::ShortPath;
 use super::{Hello, Purpose, VERSION, broken, codec, receive, send};
 use crate::DataDir;
-use crate::owner::{OwnerError, Reply, Request, StdioIdentity};
+use crate::owner::{OwnerError, Reply, Request, StdioIdentity, Trouble};
 
 /// A connection to the process that holds the data directory.
 #[derive(Debug)]
@@ -69,9 +70,23 @@ async fn greet(
     frames: &mut Framed<UnixStream, LengthDelimitedCodec>,
     purpose: Purpose,
 ) -> Result<(), OwnerError> {
-    send(frames, &Hello { version: VERSION, purpose }).await?;
-    match receive::<_, Result<(), OwnerError>>(frames).await? {
-        Some(welcome) => welcome,
-        None => Err(broken(&"it was closed at once")),
+    let greeting = async {
+        send(frames, &Hello { version: VERSION, purpose }).await?;
+        receive::<_, Result<(), OwnerError>>(frames).await
+    };
+    // Being greeted takes no work, so whoever does not answer this answers nothing.
+    match tokio::time::timeout(PATIENCE, greeting).await {
+        Ok(welcome) => match welcome? {
+            Some(welcome) => welcome,
+            None => Err(broken(&"it was closed at once")),
+        },
+        Err(_) => Err(OwnerError {
+            kind: Trouble::Unavailable,
+            message: "the process that holds the data directory does not answer; see which one \
+                      it is with: narthex doctor, and end it or wait"
+                .to_owned(),
+        }),
     }
 }
+
+const PATIENCE: Duration = Duration::from_secs(10);

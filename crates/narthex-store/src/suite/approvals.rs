@@ -173,7 +173,7 @@ pub async fn it_is_good_once_and_for_its_call(backend: &dyn Backend) {
     assert_eq!(refused(&asked).await, Refused::NotApproved(Waiting));
     house.done(decide(&asked, true, backend)).await;
     let another = Approval { digest: Digest::of(b"another"), ..asked.clone() };
-    assert_eq!(refused(&another).await, Refused::NotApproved(Approved));
+    assert_eq!(refused(&another).await, Refused::NotApproved(Void), "good, but for another call");
     let unknown = Approval { id: ApprovalId::from_uuid(fresh_uuid()), ..asked.clone() };
     assert_eq!(refused(&unknown).await, Refused::NotApproved(Void));
     let unit = using(&asked, backend);

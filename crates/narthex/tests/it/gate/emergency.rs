@@ -54,6 +54,9 @@ fn a_server_that_does_not_answer_finds_the_file_when_it_does() {
     signal(server.pid(), Signal::STOP);
     let mut stop = command(&["stop", "--output", "json"], dir);
     let output = stop.stderr(Stdio::piped()).output().expect("it ends");
+    // Nobody else waits for ever either.
+    let status = narthex(&["status"], dir);
+    assert!(stderr(&status).contains("does not answer"), "{}", stderr(&status));
     signal(server.pid(), Signal::CONT);
     assert!(output.status.success(), "{}", stderr(&output));
     assert!(dir.join("STOP").exists());
