@@ -17,6 +17,8 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("narthex-verify", &[]),
     ("narthex-egress", &[]),
     ("narthex-gate", &["narthex-core", "narthex-policy", "narthex-store"]),
+    ("narthex-graph", &["narthex-core", "narthex-store"]),
+    ("narthex-graph-surface", &["narthex-core", "narthex-gate", "narthex-graph", "narthex-store"]),
     ("narthex-mcp", &["narthex-core", "narthex-gate"]),
     ("narthex-workspace", &["narthex-core", "narthex-gate", "narthex-store"]),
     (
@@ -24,6 +26,8 @@ const ALLOWED: &[(&str, &[&str])] = &[
         &[
             "narthex-core",
             "narthex-gate",
+            "narthex-graph",
+            "narthex-graph-surface",
             "narthex-mcp",
             "narthex-policy",
             "narthex-store",
@@ -36,6 +40,8 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "narthex-core",
             "narthex-egress",
             "narthex-gate",
+            "narthex-graph",
+            "narthex-graph-surface",
             "narthex-mcp",
             "narthex-policy",
             "narthex-server",
@@ -50,6 +56,8 @@ const ALLOWED: &[(&str, &[&str])] = &[
         &[
             "narthex-core",
             "narthex-gate",
+            "narthex-graph",
+            "narthex-graph-surface",
             "narthex-mcp",
             "narthex-policy",
             "narthex-server",

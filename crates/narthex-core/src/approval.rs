@@ -130,6 +130,33 @@ pub enum ForCall {
 }
 
 impl Approval {
+    /// A request as it is made: it waits, and names no target.
+    pub fn waiting(
+        id: ApprovalId,
+        binding: Binding,
+        because: Reason,
+        taint: Taint,
+        requested: Moment,
+        until: Timestamp,
+    ) -> Self {
+        Self {
+            id,
+            digest: binding.digest(),
+            binding,
+            because,
+            taint,
+            target: None,
+            nonce: false,
+            status: ApprovalStatus::Waiting,
+            requested,
+            until,
+            decided: None,
+            note: None,
+            used_by: None,
+            wrong_nonces: 0,
+        }
+    }
+
     /// What it means for its call now. The answer is a hint: only [`Approval::use_up`], inside
     /// the transaction of the intent, decides.
     pub fn for_call(&self, now: Moment, valid: Duration, wait: Duration) -> ForCall {

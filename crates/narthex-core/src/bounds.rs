@@ -29,6 +29,10 @@ impl Bound {
     pub const TOOL_NAME_CHARS: usize = 128;
     /// Characters of a search query.
     pub const QUERY_CHARS: usize = 500;
+    /// Bytes of a branch's name.
+    pub const BRANCH_BYTES: usize = 128;
+    /// Characters of a commit's message.
+    pub const MESSAGE_CHARS: usize = 2_000;
     /// Hits one search may return.
     pub const SEARCH_HITS: usize = 50;
 }

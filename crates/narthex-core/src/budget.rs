@@ -22,6 +22,8 @@ pub struct CostError;
 impl Cost {
     /// The most a single figure may say.
     pub const MOST: f64 = 1_000_000_000.0;
+    /// The same in millionths.
+    pub const MOST_MILLIONTHS: u64 = 1_000_000_000_000_000;
 
     /// From millionths.
     pub const fn from_millionths(millionths: u64) -> Self {
@@ -118,6 +120,15 @@ impl Default for Budget {
     }
 }
 
+/// A part of a budget that makes no sense.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("{part} must be from {least} to {most}")]
+pub struct OutOfBounds {
+    part: &'static str,
+    least: u64,
+    most: u64,
+}
+
 /// Which part of a budget is used up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum Overspent {
@@ -160,6 +171,37 @@ pub enum Overspent {
 }
 
 impl Budget {
+    /// The longest window, in seconds: what was used up is remembered for so long.
+    pub const LONGEST_WINDOW: u32 = 31 * 24 * 3_600;
+    /// The most calls of a tier.
+    pub const MOST_CALLS: u64 = 1_000_000_000;
+    /// The most bytes.
+    pub const MOST_BYTES: u64 = 1_000_000_000_000_000;
+    /// The most wall time, in seconds.
+    pub const MOST_SECONDS: u64 = Self::LONGEST_WINDOW as u64;
+
+    /// Whether every part is within its bounds, wherever it was written down.
+    pub fn check(&self) -> Result<(), OutOfBounds> {
+        let [t0, t1, t2, t3] = self.calls;
+        let (calls, window) = (Self::MOST_CALLS, u64::from(Self::LONGEST_WINDOW));
+        let seconds = self.millis.map(|millis| millis / 1_000);
+        for (part, said, least, most) in [
+            ("window, in seconds,", Some(self.window_seconds.into()), 1, window),
+            ("t0", t0, 0, calls),
+            ("t1", t1, 0, calls),
+            ("t2", t2, 0, calls),
+            ("t3", t3, 0, calls),
+            ("bytes", self.bytes, 1, Self::MOST_BYTES),
+            ("time, in seconds,", seconds, 1, Self::MOST_SECONDS),
+            ("cost, in millionths,", self.cost.map(Cost::millionths), 0, Cost::MOST_MILLIONTHS),
+        ] {
+            if said.is_some_and(|said| !(least..=most).contains(&said)) {
+                return Err(OutOfBounds { part, least, most });
+            }
+        }
+        Ok(())
+    }
+
     /// The window.
     pub fn window(&self) -> Duration {
         Duration::from_secs(u64::from(self.window_seconds.max(1)))
@@ -256,7 +298,7 @@ fn millis(window: Duration) -> i64 {
 
 const STEPS: i64 = 60;
 const MOST_STEPS: usize = 256;
-const LONGEST_MILLIS: i64 = 31 * 24 * 3_600 * 1_000;
+const LONGEST_MILLIS: i64 = Budget::LONGEST_WINDOW as i64 * 1_000;
 
 #[cfg(test)]
 mod tests {

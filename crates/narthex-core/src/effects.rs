@@ -51,6 +51,8 @@ pub enum EffectSite {
     Local,
     /// An upstream: intent durable, then the effect, then the outcome.
     External,
+    /// It depends on the call, which is weighed to say: observe, or our own store.
+    ByCall,
 }
 
 /// Everything a tool declares about what it does.

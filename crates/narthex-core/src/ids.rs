@@ -83,6 +83,8 @@ id! {
     ConversationId,
     /// A request for the owner's approval.
     ApprovalId,
+    /// A graph.
+    GraphId,
     /// One call through the gate; joins the records it leaves in the ledger.
     CallId,
 }

@@ -53,24 +53,21 @@ impl Latch {
         let mut changed = false;
         let bits = [(taint.private, &mut self.private), (taint.untrusted, &mut self.untrusted)];
         for (arms, bit) in bits {
-            if !arms {
-                continue;
-            }
-            match bit {
-                None => {
-                    *bit = Some(cause.clone());
-                    changed = true;
+            if arms && is_news(bit.as_ref(), cause.last, every) {
+                match bit {
+                    None => *bit = Some(cause.clone()),
+                    Some(set) => set.last = cause.last,
                 }
-                Some(set) => {
-                    let apart = cause.last.wall.as_millis().abs_diff(set.last.wall.as_millis());
-                    if every.is_some_and(|every| apart >= every) {
-                        set.last = cause.last;
-                        changed = true;
-                    }
-                }
+                changed = true;
             }
         }
         changed
+    }
+
+    /// Whether setting this now would change anything worth keeping.
+    pub fn would_arm(&self, taint: Taint, now: Moment, every: Option<u64>) -> bool {
+        taint.private && is_news(self.private.as_ref(), now, every)
+            || taint.untrusted && is_news(self.untrusted.as_ref(), now, every)
     }
 
     /// Opens what is named. True if anything was set.
@@ -79,6 +76,13 @@ impl Latch {
         let untrusted = taint.untrusted && self.untrusted.take().is_some();
         private || untrusted
     }
+}
+
+fn is_news(set: Option<&Cause>, now: Moment, every: Option<u64>) -> bool {
+    set.is_none_or(|set| {
+        let apart = now.wall.as_millis().abs_diff(set.last.wall.as_millis());
+        every.is_some_and(|every| apart >= every)
+    })
 }
 
 /// What an answer does to a latch, in the same transaction as the record that releases it.

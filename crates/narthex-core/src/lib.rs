@@ -14,10 +14,12 @@ mod approval;
 mod bounds;
 mod budget;
 mod call;
+mod canonical;
 mod conversation;
 mod digest;
 mod effects;
 mod grant;
+mod graph;
 mod ids;
 mod latch;
 mod ledger;
@@ -42,15 +44,17 @@ mod words;
 pub use agent::{Agent, AgentKind, Principal};
 pub use approval::{Approval, ApprovalMark, ApprovalStatus, Approver, Binding, ForCall};
 pub use bounds::Bound;
-pub use budget::{Budget, Cost, CostError, Overspent, Spent, Usage};
+pub use budget::{Budget, Cost, CostError, OutOfBounds, Overspent, Spent, Usage};
 pub use call::{RequestId, SessionId, Transport};
+pub use canonical::{NotCanonical, canonical};
 pub use conversation::{Conversation, ConversationSummary};
-pub use digest::{Digest, canonical_json};
+pub use digest::{Digest, ParseDigestError, canonical_json, hex};
 pub use effects::{Containment, EffectSite, Effects, Reads, Sends, TakesIn};
 pub use grant::{Capability, Grant, Grants};
+pub use graph::{BranchName, BranchNameError, CommitId};
 pub use ids::{
-    AgentId, ApprovalId, CallId, ConversationId, IdError, PageId, ProposalId, RevisionId, SpaceId,
-    TokenId,
+    AgentId, ApprovalId, CallId, ConversationId, GraphId, IdError, PageId, ProposalId, RevisionId,
+    SpaceId, TokenId,
 };
 pub use latch::{Arming, Cause, Holder, Latch};
 pub use ledger::{Actor, Outcome, Phase, RecordDraft, Ruled, Subject};
@@ -59,8 +63,8 @@ pub use moment::{Age, BootId, Moment};
 pub use page::{
     Author, Page, PageDraft, PageKey, PageRef, PageRevision, PageSummary, PageView, Provenance,
 };
-pub use proposal::{ChangeAction, EntityType, Proposal, ProposalStatus};
-pub use question::{PolicyAction, Question, Target};
+pub use proposal::{ChangeAction, EntityType, MergeRequest, Proposal, ProposalStatus};
+pub use question::{BranchAsk, BranchShape, GraphTarget, PolicyAction, Question, Target};
 pub use reason::Reason;
 pub use rule::{Ruling, Standing, rule};
 pub use scope::{NoSpaceScope, Scope};

@@ -2,7 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{AgentId, PageDraft, PageId, ProposalId, SpaceId, Taint, Timestamp};
+use crate::{
+    AgentId, BranchName, CommitId, GraphId, PageDraft, PageId, ProposalId, SpaceId, Taint,
+    Timestamp,
+};
 
 /// What kinds of thing can be read or changed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -12,17 +15,20 @@ pub enum EntityType {
     Page,
     /// A conversation of the owner's; belongs to no space.
     Conversation,
+    /// A graph of a space.
+    Graph,
 }
 
 impl EntityType {
     /// Every entity type.
-    pub const ALL: [Self; 2] = [Self::Page, Self::Conversation];
+    pub const ALL: [Self; 3] = [Self::Page, Self::Conversation, Self::Graph];
 
     /// The word on the wire, in policy and in output.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Page => "page",
             Self::Conversation => "conversation",
+            Self::Graph => "graph",
         }
     }
 }
@@ -37,11 +43,13 @@ pub enum ChangeAction {
     Update,
     /// Take it away.
     Delete,
+    /// Bring one branch of it into another.
+    Merge,
 }
 
 impl ChangeAction {
     /// Every action.
-    pub const ALL: [Self; 3] = [Self::Create, Self::Update, Self::Delete];
+    pub const ALL: [Self; 4] = [Self::Create, Self::Update, Self::Delete, Self::Merge];
 
     /// The word on the wire, in policy and in output.
     pub const fn as_str(self) -> &'static str {
@@ -49,6 +57,7 @@ impl ChangeAction {
             Self::Create => "create",
             Self::Update => "update",
             Self::Delete => "delete",
+            Self::Merge => "merge",
         }
     }
 }
@@ -84,6 +93,21 @@ impl ProposalStatus {
 
 crate::words::words!(EntityType, ChangeAction, ProposalStatus);
 
+/// A merge an agent asks for, of exactly what its branch was when it asked.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MergeRequest {
+    /// In which graph.
+    pub graph: GraphId,
+    /// The branch that is brought in.
+    pub from: BranchName,
+    /// Where it stood.
+    pub from_commit: CommitId,
+    /// The branch it is brought into.
+    pub into: BranchName,
+    /// Where that stood.
+    pub into_commit: CommitId,
+}
+
 /// A change an agent asks for; applied by the owner or not at all.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Proposal {
@@ -103,6 +127,9 @@ pub struct Proposal {
     pub base_revision: Option<u32>,
     /// What the page would be (none for delete).
     pub draft: Option<PageDraft>,
+    /// The merge that is asked for (of a graph only).
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub merge: Option<MergeRequest>,
     /// Why, in the agent's words.
     pub reason: String,
     /// What the agent had taken in when it asked.

@@ -2,11 +2,11 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Capability, ChangeAction, EntityType, SpaceId};
+use crate::{BranchName, Capability, ChangeAction, EntityType, GraphId, Slug, SpaceId};
 
 /// The actions policy knows. A new tool names one of them, or adds one here.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
+#[serde(rename_all = "snake_case")]
 pub enum PolicyAction {
     /// Full-text search.
     Search,
@@ -20,12 +20,36 @@ pub enum PolicyAction {
     Update,
     /// Propose that something be taken away.
     Delete,
+    /// Call a stored query of a graph; what the query itself does is asked for as well.
+    InvokeQuery,
+    /// Change rows of a graph.
+    Change,
+    /// Give a graph's branch another schema.
+    SchemaApply,
+    /// Make a branch.
+    BranchCreate,
+    /// Take a branch away.
+    BranchDelete,
+    /// Bring one branch into another.
+    BranchMerge,
 }
 
 impl PolicyAction {
     /// Every action.
-    pub const ALL: [Self; 6] =
-        [Self::Search, Self::Read, Self::Context, Self::Create, Self::Update, Self::Delete];
+    pub const ALL: [Self; 12] = [
+        Self::Search,
+        Self::Read,
+        Self::Context,
+        Self::Create,
+        Self::Update,
+        Self::Delete,
+        Self::InvokeQuery,
+        Self::Change,
+        Self::SchemaApply,
+        Self::BranchCreate,
+        Self::BranchDelete,
+        Self::BranchMerge,
+    ];
 
     /// The word in policy.
     pub const fn as_str(self) -> &'static str {
@@ -36,14 +60,27 @@ impl PolicyAction {
             Self::Create => "create",
             Self::Update => "update",
             Self::Delete => "delete",
+            Self::InvokeQuery => "invoke_query",
+            Self::Change => "change",
+            Self::SchemaApply => "schema_apply",
+            Self::BranchCreate => "branch_create",
+            Self::BranchDelete => "branch_delete",
+            Self::BranchMerge => "branch_merge",
         }
     }
 
     /// The capability it falls under.
     pub const fn capability(self) -> Capability {
         match self {
-            Self::Search | Self::Read | Self::Context => Capability::Read,
-            Self::Create | Self::Update | Self::Delete => Capability::Suggest,
+            Self::Search | Self::Read | Self::Context | Self::InvokeQuery => Capability::Read,
+            Self::Create
+            | Self::Update
+            | Self::Delete
+            | Self::Change
+            | Self::SchemaApply
+            | Self::BranchCreate
+            | Self::BranchDelete
+            | Self::BranchMerge => Capability::Suggest,
         }
     }
 }
@@ -54,21 +91,63 @@ impl From<ChangeAction> for PolicyAction {
             ChangeAction::Create => Self::Create,
             ChangeAction::Update => Self::Update,
             ChangeAction::Delete => Self::Delete,
+            ChangeAction::Merge => Self::BranchMerge,
         }
     }
 }
 
 /// What it is about.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Target {
     /// Something in a space.
     Space(SpaceId),
     /// Something that belongs to the house and to no space.
     House,
+    /// A graph.
+    Graph(Box<GraphTarget>),
+}
+
+/// A graph, and what of it.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct GraphTarget {
+    /// The graph.
+    pub graph: GraphId,
+    /// Its slug.
+    pub slug: Slug,
+    /// The space it lives in.
+    pub space: SpaceId,
+    /// The branch it is done on, where there is one.
+    pub branch: BranchAsk,
+    /// The branch that is merged into.
+    pub into: BranchAsk,
+    /// The stored query.
+    pub query: Option<String>,
+}
+
+/// Which branch a question is about.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum BranchAsk {
+    /// None: it is about the graph as a whole.
+    None,
+    /// Some branch or other: permitted unless it is denied for every one. For lists.
+    Any,
+    /// This one.
+    This(BranchShape),
+}
+
+/// A branch as policy sees it.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct BranchShape {
+    /// Its name.
+    pub name: BranchName,
+    /// Whether it is protected.
+    pub protected: bool,
+    /// Whether it is the asker's own.
+    pub own: bool,
 }
 
 /// One question to policy. Who asks comes with it from the gate, never from the request.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Question {
     /// What would be done.
     pub action: PolicyAction,

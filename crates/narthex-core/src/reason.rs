@@ -92,6 +92,10 @@ reasons! {
     DeadlineExceeded = "deadline_exceeded", "the call took too long and was ended";
     /// A session id that this agent has not opened, or that has ended.
     UnknownSession = "unknown_session", "no such session; start a new one with initialize";
+    /// A session in which nothing was heard for too long.
+    SessionIdle = "session_idle", "nothing was heard in the session for too long, so it ended";
+    /// A session that was open for too long, or whose clock jumped.
+    SessionExpired = "session_expired", "the session was open for as long as one may be, so it ended";
     /// Our own fault.
     Internal = "internal", "something went wrong inside; the owner can find it in the log";
     /// The process ended between intent and outcome.

@@ -40,6 +40,13 @@ impl ToolOutput {
         self.text.get_or_insert_with(|| self.structured.to_string())
     }
 
+    /// Bytes of what is sent: the structured answer and its text mirror, or the mirror of nothing.
+    /// The two are as long as each other; that one is quoted and in an envelope is not counted.
+    pub fn sent_bytes(&mut self) -> u64 {
+        let forms = if self.structured.is_null() { 1 } else { FORMS };
+        forms * self.text().len() as u64
+    }
+
     /// Takes the text mirror out.
     pub fn take_text(&mut self) -> String {
         self.text.take().unwrap_or_else(|| self.structured.to_string())
@@ -56,6 +63,8 @@ pub enum ToolError {
         reason: Reason,
         /// What to tell the model. Holds nothing outside the caller's scope.
         message: String,
+        /// What its text brings with it, where it repeats what somebody else wrote.
+        taint: Taint,
     },
     /// The store cannot be read or written now.
     #[error("unavailable: {0}")]
@@ -68,12 +77,39 @@ pub enum ToolError {
 impl ToolError {
     /// Something the model can act on.
     pub fn caller(reason: Reason, message: impl Into<String>) -> Self {
-        Self::Caller { reason, message: message.into() }
+        Self::Caller { reason, message: message.into(), taint: Taint::CLEAN }
+    }
+
+    /// With what its text brings.
+    #[must_use]
+    pub fn bringing(self, brings: Taint) -> Self {
+        match self {
+            Self::Caller { reason, message, taint } => {
+                Self::Caller { reason, message, taint: taint.and(brings) }
+            }
+            ours @ (Self::Unavailable(_) | Self::Internal(_)) => ours,
+        }
+    }
+
+    /// What its text brings.
+    pub const fn taint(&self) -> Taint {
+        match self {
+            Self::Caller { taint, .. } => *taint,
+            Self::Unavailable(_) | Self::Internal(_) => Taint::CLEAN,
+        }
     }
 
     /// Not there, or not for this caller: the same to the byte.
     pub fn not_found() -> Self {
         Self::caller(Reason::NotFound, Reason::NotFound.message())
+    }
+
+    /// Bytes of the message, for a program and for a model; none where there is no result.
+    pub const fn sent_bytes(&self) -> Option<u64> {
+        match self {
+            Self::Caller { message, .. } => Some(FORMS * message.len() as u64),
+            Self::Unavailable(_) | Self::Internal(_) => None,
+        }
     }
 }
 
@@ -91,18 +127,30 @@ impl From<narthex_store::StoreError> for ToolError {
 fn refusal_of(refused: &narthex_store::Refused) -> ToolError {
     use narthex_store::Refused;
     let reason = match refused {
-        Refused::NotFound(_) | Refused::PageLeft => return ToolError::not_found(),
+        Refused::NotFound(_) | Refused::PageLeft | Refused::NoSuchBranch => {
+            return ToolError::not_found();
+        }
         Refused::Taken(_)
         | Refused::Stale { .. }
         | Refused::AlreadyDecided(_)
         | Refused::NotEngaged(_)
         | Refused::TaintMoved
         | Refused::NotApproved(_)
+        | Refused::HeadMoved { .. }
+        | Refused::BranchMoved { .. }
+        | Refused::MergeAsked(_)
+        | Refused::BranchExists
+        | Refused::RootBranch
+        | Refused::GraphExists
+        | Refused::UnfitCommit(_)
         | Refused::NotPrunable(_) => Reason::Conflict,
-        Refused::TooManyOpen { .. } | Refused::TooManyWaiting { .. } => Reason::LimitReached,
+        Refused::TooManyOpen { .. } | Refused::TooManyWaiting { .. } | Refused::TooDeep { .. } => {
+            Reason::LimitReached
+        }
         Refused::Stopped(_) => {
             return ToolError::caller(Reason::Stopped, Reason::Stopped.message());
         }
+        Refused::UnfitProposal(_) => Reason::InvalidArguments,
         Refused::OverCeiling => Reason::OverCeiling,
         Refused::OverBudget(over) => {
             let message = format!("{}: {over}", Reason::OverBudget.message());
@@ -113,6 +161,9 @@ fn refusal_of(refused: &narthex_store::Refused) -> ToolError {
     };
     ToolError::caller(reason, refused.to_string())
 }
+
+/// Every result is sent in a form for programs and in one for those that only read text.
+const FORMS: u64 = 2;
 
 /// How a call can end other than with an answer. The edge maps these in one place.
 #[derive(Debug, Clone, PartialEq, Eq)]

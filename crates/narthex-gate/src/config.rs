@@ -19,6 +19,8 @@ pub struct GateConfig {
     pub approval_valid: Duration,
     /// Requests of one agent that may wait at once.
     pub approvals_waiting: u32,
+    /// Bytes of the arguments of a call that waits: more is nothing an owner can look at.
+    pub approval_bytes: usize,
     /// Wrong nonces after which a request is void.
     pub wrong_nonces: u32,
     /// Legacy sessions, if they are kept.
@@ -56,6 +58,7 @@ impl Default for GateConfig {
             approval_wait: Duration::from_hours(1),
             approval_valid: Duration::from_mins(10),
             approvals_waiting: 16,
+            approval_bytes: 256 * 1024,
             wrong_nonces: 5,
             sessions: None,
             keep_values: false,

@@ -141,9 +141,10 @@ impl Gate {
         }
     }
 
-    /// Writes down the refusals that were only counted so far, and waits for calls under way.
+    /// Writes down what was only counted or noticed so far, and waits for calls under way.
     pub async fn drain(&self) {
         self.0.tasks.close();
+        self.expire_sessions().await;
         self.0.tasks.wait().await;
         self.flush_refusals().await;
     }

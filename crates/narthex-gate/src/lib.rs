@@ -37,6 +37,7 @@ pub use pipeline::{
 pub use ready::{ReadySurface, SurfaceFault};
 pub use sessions::{NewSession, OpenSession, SessionInfo, SessionTerms};
 pub use surface::{
-    Annotations, Asks, CallContext, Intent, Local, Observe, RecordedIntent, Staged, Surface,
-    SurfaceInfo, ToolSpec,
+    Annotations, Asks, CallContext, Hold, Intent, Local, Observe, RecordedIntent, ResourceSpec,
+    Staged, Surface, SurfaceInfo, ToolSpec, Weight, input_schema, output_schema, read_arguments,
+    write_answer,
 };

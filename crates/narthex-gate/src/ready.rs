@@ -1,6 +1,6 @@
 //! A surface made ready for the gate: its schemas compiled and its declarations checked, once.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use narthex_core::{Digest, EffectSite, Sends, Tier};
@@ -49,6 +49,11 @@ pub enum SurfaceFault {
     /// A tool that cannot be undone and does not say what it is done to.
     #[error("{0:?} is T3, so it must say which argument names its one target")]
     Target(String),
+    /// A resource that is no answer of a tool that observes, or whose address is taken.
+    #[error(
+        "the resource {0:?} must be the answer of a tool that observes, under an address of its own"
+    )]
+    Resource(String),
 }
 
 impl ReadySurface {
@@ -61,6 +66,14 @@ impl ReadySurface {
                 return Err(SurfaceFault::Doubled(spec.name.clone()));
             }
         }
+        let mut addresses = HashSet::new();
+        for resource in surface.resources() {
+            let observes = |tool: &ReadyTool| tool.spec.effects.site == EffectSite::Observe;
+            if !tools.get(resource.tool).is_some_and(observes) || !addresses.insert(&resource.uri) {
+                return Err(SurfaceFault::Resource(resource.uri.clone()));
+            }
+        }
+        drop(addresses);
         Ok(Self { surface, tools })
     }
 
@@ -91,7 +104,7 @@ impl ReadyTool {
             return Err(SurfaceFault::Name(name.clone()));
         }
         let fits = match spec.effects.site {
-            EffectSite::Observe => spec.tier == Tier::T0,
+            EffectSite::Observe | EffectSite::ByCall => spec.tier == Tier::T0,
             EffectSite::Local => spec.tier != Tier::T0,
             EffectSite::External => true,
         };

@@ -2,25 +2,46 @@
 //!
 //! A session holds nothing but what its client said when it connected. Taint, budget, ceiling and
 //! approvals belong to the agent and the space, so a new session sheds none of them. They are
-//! kept in memory: a restart ends them, and a client starts anew.
+//! kept in memory: a restart ends them, and a client starts anew. One that ran out leaves a record
+//! of its end, whoever found it: the next message or the one who looks now and then.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use narthex_core::{Age, AgentId, Consent, Digest, Moment, Reason, SessionId};
+use narthex_core::{
+    Actor, Age, AgentId, Consent, Digest, Moment, Phase, Reason, RecordDraft, SessionId, Subject,
+    Transport,
+};
+use narthex_store::UnitOfWork;
 use secrecy::SecretString;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio_util::sync::CancellationToken;
 
+use crate::gate::new_call;
 use crate::{Admitted, Gate, Refusal, SessionConfig};
 
 /// The sessions that are open: at most so many an agent, so at most that many times the agents.
 #[derive(Debug)]
 pub(crate) struct Sessions {
     config: Option<SessionConfig>,
+    table: Mutex<Table>,
+}
+
+#[derive(Debug, Default)]
+struct Table {
     /// By the digest of the id: the id itself is kept nowhere.
-    open: Mutex<HashMap<Digest, Session>>,
+    open: HashMap<Digest, Session>,
+    /// What ran out and is in no record yet. Each session gets here at most once.
+    run_out: Vec<RunOut>,
+}
+
+/// A session that ended by itself.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct RunOut {
+    key: Digest,
+    agent: AgentId,
+    why: Reason,
 }
 
 #[derive(Debug)]
@@ -82,10 +103,12 @@ pub struct SessionInfo {
 }
 
 impl Session {
-    /// Idle or open for too long; in doubt (a clock jumped) it is.
-    fn is_over(&self, config: &SessionConfig, now: Moment) -> bool {
-        now.age(self.seen, config.idle) != Age::Within
-            || now.age(self.opened, config.absolute) != Age::Within
+    /// Why it is over: idle or open for too long; in doubt (a clock jumped) it is.
+    fn is_over(&self, config: &SessionConfig, now: Moment) -> Option<Reason> {
+        if now.age(self.opened, config.absolute) != Age::Within {
+            return Some(Reason::SessionExpired);
+        }
+        (now.age(self.seen, config.idle) != Age::Within).then_some(Reason::SessionIdle)
     }
 
     fn shown(&self, key: Digest) -> OpenSession {
@@ -94,6 +117,29 @@ impl Session {
             terms: self.terms,
             ended: self.ended.clone(),
             listeners: Arc::clone(&self.listeners),
+        }
+    }
+}
+
+impl Table {
+    /// Takes out what ran out.
+    fn expire(&mut self, config: &SessionConfig, now: Moment) {
+        let Self { open, run_out } = self;
+        open.retain(|key, session| {
+            let Some(why) = session.is_over(config, now) else { return true };
+            run_out.push(RunOut { key: *key, agent: session.agent, why });
+            false
+        });
+    }
+}
+
+impl RunOut {
+    fn record(&self) -> RecordDraft {
+        RecordDraft {
+            reason: self.why,
+            session: Some(SessionId::new(self.key.to_string())),
+            subject: Subject::one("agent", self.agent),
+            ..RecordDraft::new(Phase::House, new_call(), Actor::House, Transport::Http, RAN_OUT)
         }
     }
 }
@@ -107,11 +153,11 @@ impl Drop for Session {
 
 impl Sessions {
     pub(crate) fn new(config: Option<SessionConfig>) -> Self {
-        Self { config, open: Mutex::default() }
+        Self { config, table: Mutex::default() }
     }
 
-    fn lock(&self) -> MutexGuard<'_, HashMap<Digest, Session>> {
-        self.open.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> MutexGuard<'_, Table> {
+        self.table.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn open(&self, agent: AgentId, terms: SessionTerms, now: Moment) -> Result<NewSession, Reason> {
@@ -120,26 +166,27 @@ impl Sessions {
         getrandom::fill(&mut bytes).map_err(|_| Reason::Unavailable)?;
         let secret = Digest::from_bytes(bytes).to_string();
         let key = Digest::of(secret.as_bytes());
-        let mut open = self.lock();
-        open.retain(|_, session| !session.is_over(config, now));
-        if open.values().filter(|session| session.agent == agent).count() >= config.per_agent {
+        let mut table = self.lock();
+        table.expire(config, now);
+        if table.open.values().filter(|session| session.agent == agent).count() >= config.per_agent
+        {
             return Err(Reason::LimitReached);
         }
         let (ended, listeners) = (CancellationToken::new(), Arc::new(Semaphore::new(LISTENERS)));
         let session = Session { agent, terms, opened: now, seen: now, ended, listeners };
         let shown = session.shown(key);
-        open.insert(key, session);
+        table.open.insert(key, session);
         Ok(NewSession { secret: secret.into(), session: shown })
     }
 
     fn resume(&self, agent: AgentId, id: &str, now: Moment) -> Option<OpenSession> {
         let config = self.config.as_ref()?;
         let key = Digest::of(id.as_bytes());
-        let mut open = self.lock();
+        let mut table = self.lock();
         // Another agent's session is no session.
-        let session = open.get_mut(&key).filter(|session| session.agent == agent)?;
-        if session.is_over(config, now) {
-            open.remove(&key);
+        let session = table.open.get_mut(&key).filter(|session| session.agent == agent)?;
+        if session.is_over(config, now).is_some() {
+            table.expire(config, now);
             return None;
         }
         session.seen = now;
@@ -148,21 +195,31 @@ impl Sessions {
 
     fn end(&self, agent: AgentId, id: &str) -> bool {
         let key = Digest::of(id.as_bytes());
-        let mut open = self.lock();
+        let open = &mut self.lock().open;
         let own = open.get(&key).is_some_and(|session| session.agent == agent);
         own && open.remove(&key).is_some()
     }
 
     fn list(&self, now: Moment) -> Vec<SessionInfo> {
         let Some(config) = &self.config else { return Vec::new() };
-        let mut open = self.lock();
-        open.retain(|_, session| !session.is_over(config, now));
+        let mut table = self.lock();
+        table.expire(config, now);
         let info = |session: &Session| SessionInfo {
             agent: session.agent,
             open_for: Duration::from_millis(now.up.saturating_sub(session.opened.up)),
             idle_for: Duration::from_millis(now.up.saturating_sub(session.seen.up)),
         };
-        open.values().map(info).collect()
+        table.open.values().map(info).collect()
+    }
+
+    /// What ran out and has to be recorded, once.
+    fn take_run_out(&self) -> Vec<RunOut> {
+        std::mem::take(&mut self.lock().run_out)
+    }
+
+    /// It could not be recorded yet.
+    fn put_back(&self, run_out: Vec<RunOut>) {
+        self.lock().run_out.extend(run_out);
     }
 }
 
@@ -173,23 +230,32 @@ impl Gate {
     }
 
     /// Opens a session for an agent. One too many is refused; none is ever put out for another.
-    pub fn open_session(
+    pub async fn open_session(
         &self,
         admitted: &Admitted,
         terms: SessionTerms,
     ) -> Result<NewSession, Refusal> {
         let (agent, now) = (admitted.principal.agent.id, self.clock().moment());
-        self.inner().sessions.open(agent, terms, now).map_err(Refusal::because)
+        let opened = self.inner().sessions.open(agent, terms, now);
+        self.record_run_out().await;
+        opened.map_err(Refusal::because)
     }
 
     /// The session a message says it belongs to, if this agent opened it and it has not ended.
-    pub fn resume_session(&self, admitted: &Admitted, id: &str) -> Result<OpenSession, Refusal> {
+    pub async fn resume_session(
+        &self,
+        admitted: &Admitted,
+        id: &str,
+    ) -> Result<OpenSession, Refusal> {
         let (agent, now) = (admitted.principal.agent.id, self.clock().moment());
-        let resumed = self.inner().sessions.resume(agent, id, now);
-        resumed.ok_or(Refusal::because(Reason::UnknownSession))
+        if let Some(resumed) = self.inner().sessions.resume(agent, id, now) {
+            return Ok(resumed);
+        }
+        self.record_run_out().await;
+        Err(Refusal::because(Reason::UnknownSession))
     }
 
-    /// Ends a session of this agent's. False if there is none.
+    /// Ends a session of this agent's. False if there is none. Whoever asks has recorded it.
     pub fn end_session(&self, admitted: &Admitted, id: &str) -> bool {
         self.inner().sessions.end(admitted.principal.agent.id, id)
     }
@@ -200,14 +266,36 @@ impl Gate {
     }
 
     /// Ends the sessions that were idle or open for too long: asked now and then.
-    pub fn expire_sessions(&self) {
+    pub async fn expire_sessions(&self) {
         drop(self.sessions());
+        self.record_run_out().await;
+    }
+
+    /// Records what ran out. What cannot be recorded now is tried again the next time.
+    pub(crate) async fn record_run_out(&self) {
+        let run_out = self.inner().sessions.take_run_out();
+        if run_out.is_empty() {
+            return;
+        }
+        let inner = Arc::clone(self.inner());
+        // A task of its own: a client that hangs up must not lose what was taken.
+        let recorded = self.inner().tasks.spawn(async move {
+            let unit = UnitOfWork::records(run_out.iter().map(RunOut::record).collect());
+            if let Err(error) = inner.store.commit(unit).await {
+                tracing::error!(%error, "the end of a session could not be recorded yet");
+                inner.sessions.put_back(run_out);
+            }
+        });
+        // It fails only with the process.
+        let _ = recorded.await;
     }
 }
 
 /// How many may listen in one session at once: the one a client has, and the one it opens when
 /// it lost that and we have not noticed yet.
 const LISTENERS: usize = 2;
+/// What the ledger calls the end of a session that nobody asked for.
+const RAN_OUT: &str = "session.end";
 
 #[cfg(test)]
 mod tests;

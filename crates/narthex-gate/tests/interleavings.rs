@@ -138,20 +138,7 @@ fn waiting() -> Approval {
         mode: Mode::Guarded,
         policy: Digest::of(b"policy"),
     };
-    Approval {
-        id: ApprovalId::from_uuid(Uuid::from_u128(2)),
-        digest: binding.digest(),
-        binding,
-        because: Reason::ApprovalNeeded,
-        taint: Taint::CLEAN,
-        target: None,
-        nonce: false,
-        status: ApprovalStatus::Waiting,
-        requested: moment(0),
-        until: Timestamp::from_millis(3_600_000),
-        decided: None,
-        note: None,
-        used_by: None,
-        wrong_nonces: 0,
-    }
+    let (id, until) =
+        (ApprovalId::from_uuid(Uuid::from_u128(2)), Timestamp::from_millis(3_600_000));
+    Approval::waiting(id, binding, Reason::ApprovalNeeded, Taint::CLEAN, moment(0), until)
 }

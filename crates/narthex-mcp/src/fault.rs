@@ -76,6 +76,16 @@ impl Fault {
         Self::new(status, ErrorCode::METHOD_NOT_FOUND, Reason::UnknownMethod.message())
     }
 
+    /// A resource that does not exist, or not for this caller: the same to the byte.
+    pub(crate) fn unknown_resource(uri: &str, era: Era) -> Self {
+        let uri: String = uri.chars().take(MAX_URI_CHARS).collect();
+        let code = match era {
+            Era::Modern => ErrorCode::INVALID_PARAMS,
+            Era::Legacy => ErrorCode::RESOURCE_NOT_FOUND,
+        };
+        Self::new(StatusCode::OK, code, "unknown resource").with_data(json!({ "uri": uri }))
+    }
+
     /// A legacy message that names no session, where sessions are kept.
     pub(crate) fn session_required() -> Self {
         Self::new(
@@ -178,3 +188,4 @@ const URL_ELICITATION_REQUIRED: ErrorCode = ErrorCode(-32042);
 const UNAVAILABLE: StatusCode = StatusCode::SERVICE_UNAVAILABLE;
 const RETRY: Duration = Duration::from_secs(1);
 const MAX_ECHO_CHARS: usize = 64;
+const MAX_URI_CHARS: usize = 256;

@@ -8,7 +8,7 @@
 //!
 //! [`serve`] owns the sockets (HTTP/1.1, TLS, limits, drain) and applies the [`HostPolicy`] to
 //! every route of whatever service it is given. [`mcp_service`] makes the service for one MCP
-//! path; [`StdioServer`] serves the same surface on lines; [`run_proxy`] bridges a client that
+//! path, [`mcp_rooms`] one for paths that lead to a surface each; [`StdioServer`] serves the same surface on lines; [`run_proxy`] bridges a client that
 //! only speaks stdio to an endpoint elsewhere. Both eras of the protocol are served on one path,
 //! and every method passes the gate.
 //!
@@ -39,8 +39,8 @@ mod stdio;
 mod strict;
 
 pub use crate::http::{
-    HostPolicy, HostPolicyError, HostRefusal, Listening, McpEndpoint, Tls, TlsError,
-    error_response, mcp_service, serve,
+    HostPolicy, HostPolicyError, HostRefusal, LargeCall, Listening, McpEndpoint, Rooms, Served,
+    Tls, TlsError, error_response, mcp_rooms, mcp_service, owner_only, serve,
 };
 pub use config::EdgeConfig;
 pub use console::{ConsoleUrl, ConsoleUrlError};

@@ -1,9 +1,10 @@
 //! The engine: a schema, a set of policies, and one way to ask.
 
 use cedar_policy::{
-    Authorizer, Decision, Policy, PolicyId, PolicySet, Request, Schema, ValidationMode, Validator,
+    Authorizer, Decision, Entities, Policy, PolicyId, PolicySet, Request, Schema, ValidationMode,
+    Validator,
 };
-use narthex_core::{Digest, Question, Reason};
+use narthex_core::{BranchAsk, Digest, Question, Reason, Target};
 
 use crate::entities::{Asker, Names, Unaskable, context};
 use crate::{PolicyFault, SCHEMA, STANDARD};
@@ -97,14 +98,19 @@ impl PolicyEngine {
 
     fn ask(&self, asker: &Asker<'_>, question: &Question) -> Result<Verdict, Unaskable> {
         let entities = self.names.entities(asker, question, &self.schema)?;
+        let some = asks_for_some(question);
         let request = Request::new(
             self.names.principal(asker),
             self.names.action(question.action)?,
-            self.names.resource(question.target),
+            self.names.resource(&question.target),
             context(question)?,
-            Some(&self.schema),
+            // What is not known has no type yet; the rest is of our own making.
+            (!some).then_some(&self.schema),
         )
         .map_err(|error| error.to_string())?;
+        if some {
+            return Ok(self.could_be(&request, &entities));
+        }
         let response = self.authorizer.is_authorized(&request, &self.policies, &entities);
         let errors: Vec<String> =
             response.diagnostics().errors().map(ToString::to_string).collect();
@@ -115,6 +121,21 @@ impl PolicyEngine {
         let permitted = response.decision() == Decision::Allow && errors.is_empty();
         Ok(Verdict { permitted, policies, errors })
     }
+}
+
+impl PolicyEngine {
+    /// Permitted unless it is denied whatever the branch.
+    fn could_be(&self, request: &Request, entities: &Entities) -> Verdict {
+        let response = self.authorizer.is_authorized_partial(request, &self.policies, entities);
+        let permitted = response.decision() != Some(Decision::Deny);
+        Verdict { permitted, policies: Vec::new(), errors: Vec::new() }
+    }
+}
+
+/// Whether a question leaves open which branch it is about.
+fn asks_for_some(question: &Question) -> bool {
+    let Target::Graph(graph) = &question.target else { return false };
+    [&graph.branch, &graph.into].contains(&&BranchAsk::Any)
 }
 
 fn add(set: &mut PolicySet, schema: &Schema, file: &str, text: &str) -> Result<(), PolicyFault> {

@@ -6,7 +6,8 @@ use cedar_policy::{
     Context, Entities, Entity, EntityId, EntityTypeName, EntityUid, RestrictedExpression, Schema,
 };
 use narthex_core::{
-    Agent, AgentKind, Capability, EntityType, PolicyAction, Question, Scope, Target,
+    Agent, AgentKind, BranchAsk, BranchShape, Capability, EntityType, GraphTarget, PolicyAction,
+    Question, Scope, Target,
 };
 
 /// Who asks: an agent, and the scope the gate gave it.
@@ -27,6 +28,7 @@ pub(crate) struct Names {
     agent: EntityTypeName,
     companion: EntityTypeName,
     space: EntityTypeName,
+    graph: EntityTypeName,
     house: EntityUid,
     actions: HashMap<PolicyAction, EntityUid>,
 }
@@ -41,6 +43,7 @@ impl Names {
             agent: kind("Narthex::Agent")?,
             companion: kind("Narthex::Companion")?,
             space: kind("Narthex::Space")?,
+            graph: kind("Narthex::Graph")?,
             house: EntityUid::from_type_name_and_id(
                 kind("Narthex::House")?,
                 EntityId::new("house"),
@@ -61,11 +64,17 @@ impl Names {
         self.actions.get(&action).cloned().ok_or_else(|| format!("no action {}", action.as_str()))
     }
 
-    pub(crate) fn resource(&self, target: Target) -> EntityUid {
+    pub(crate) fn resource(&self, target: &Target) -> EntityUid {
         match target {
-            Target::Space(space) => self.space_uid(space),
+            Target::Space(space) => self.space_uid(*space),
             Target::House => self.house.clone(),
+            Target::Graph(graph) => self.graph_uid(graph),
         }
+    }
+
+    fn graph_uid(&self, target: &GraphTarget) -> EntityUid {
+        let id = EntityId::new(target.graph.to_string());
+        EntityUid::from_type_name_and_id(self.graph.clone(), id)
     }
 
     fn space_uid(&self, space: narthex_core::SpaceId) -> EntityUid {
@@ -83,7 +92,16 @@ impl Names {
             ("slug".to_owned(), text(asker.agent.slug.as_str())),
             ("grants".to_owned(), grants(asker.agent)?),
         ]);
-        let mut entities = HashSet::from([self.resource(question.target)]);
+        let mut entities = HashSet::new();
+        let mut graph = None;
+        match &question.target {
+            Target::Graph(target) => {
+                let space = self.space_uid(target.space);
+                graph = Some(self.graph_entity(target, space.clone())?);
+                entities.insert(space);
+            }
+            other @ (Target::Space(_) | Target::House) => _ = entities.insert(self.resource(other)),
+        }
         if let Some(space) = asker.scope.space() {
             let uid = self.space_uid(space);
             attributes
@@ -93,16 +111,47 @@ impl Names {
         let principal = Entity::new(self.principal(asker), attributes, HashSet::new())
             .map_err(|error| error.to_string())?;
         let others = entities.into_iter().map(Entity::with_uid);
-        Entities::from_entities(others.chain([principal]), Some(schema)).map_err(|e| e.to_string())
+        let all = others.chain([principal]).chain(graph);
+        Entities::from_entities(all, Some(schema)).map_err(|e| e.to_string())
+    }
+
+    fn graph_entity(&self, target: &GraphTarget, space: EntityUid) -> Result<Entity, Unaskable> {
+        let attributes = HashMap::from([
+            ("slug".to_owned(), text(target.slug.as_str())),
+            ("space".to_owned(), RestrictedExpression::new_entity_uid(space.clone())),
+        ]);
+        Entity::new(self.graph_uid(target), attributes, HashSet::from([space]))
+            .map_err(|error| error.to_string())
     }
 }
 
 /// What stands beside the question.
 pub(crate) fn context(question: &Question) -> Result<Context, Unaskable> {
     let wanted = grant(question.action.capability(), question.action, question.entity_type)?;
-    Context::from_pairs([
+    let mut pairs = vec![
         ("entity_type".to_owned(), text(question.entity_type.as_str())),
         ("wanted".to_owned(), wanted),
+    ];
+    if let Target::Graph(graph) = &question.target {
+        for (name, shape) in [("branch", &graph.branch), ("into", &graph.into)] {
+            match shape {
+                BranchAsk::None => {}
+                BranchAsk::Any => {
+                    pairs.push((name.to_owned(), RestrictedExpression::new_unknown(name)));
+                }
+                BranchAsk::This(shape) => pairs.push((name.to_owned(), branch(shape)?)),
+            }
+        }
+        pairs.extend(graph.query.as_deref().map(|query| ("query".to_owned(), text(query))));
+    }
+    Context::from_pairs(pairs).map_err(|error| error.to_string())
+}
+
+fn branch(shape: &BranchShape) -> Result<RestrictedExpression, Unaskable> {
+    RestrictedExpression::new_record([
+        ("name".to_owned(), text(shape.name.as_str())),
+        ("protected".to_owned(), RestrictedExpression::new_bool(shape.protected)),
+        ("own".to_owned(), RestrictedExpression::new_bool(shape.own)),
     ])
     .map_err(|error| error.to_string())
 }

@@ -3,6 +3,7 @@
 use std::io;
 use std::net::SocketAddr;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
@@ -10,14 +11,17 @@ use axum::extract::State;
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
+use narthex_graph_surface::LOAD;
 use narthex_mcp::{
-    EdgeConfig, HostPolicy, HostPolicyError, Listening, Tls, TlsError, error_response, mcp_service,
+    EdgeConfig, HostPolicy, HostPolicyError, LargeCall, Listening, Tls, TlsError, error_response,
+    mcp_rooms, mcp_service, owner_only,
 };
 use serde_json::json;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
 use crate::House;
+use crate::graph_rooms::GraphRooms;
 
 /// How the door is to be opened.
 #[derive(Debug, Clone)]
@@ -112,13 +116,20 @@ impl Door {
     }
 }
 
-/// Every route there is. `tests` compare this with the authorization table.
-pub const ROUTES: &[&str] = &["/mcp", "/healthz"];
+/// Every route there is. `tests` compare this with the authorization table. All that lies under
+/// `/graphs/` is one: a path that leads to no graph is told like a graph that is not there.
+pub const ROUTES: &[&str] = &["/mcp", "/graphs/{*path}", "/graphs", "/healthz"];
 
 fn router(house: &House, edge: &EdgeConfig) -> Router {
     let endpoint = mcp_service(house.gate().clone(), house.workspace().clone(), edge.clone());
+    let hall = Arc::clone(house.graphs());
+    let large = LargeCall { tool: LOAD, bytes: hall.config().load_bytes };
+    let rooms = GraphRooms::new(house.gate().clone(), hall, edge.clone());
+    let graphs = mcp_rooms(house.gate().clone(), Arc::new(rooms), edge.clone(), Some(large));
     Router::new()
         .route_service("/mcp", endpoint)
+        .route_service("/graphs/{*path}", graphs)
+        .route("/graphs", get(graph_list).fallback(only_get))
         .route("/healthz", get(health).fallback(only_get))
         .fallback(nothing_here)
         .with_state(house.clone())
@@ -140,6 +151,42 @@ async fn health(State(house): State<House>) -> Response {
     });
     let headers = [(header::CONTENT_TYPE, "application/json"), (header::CACHE_CONTROL, "no-store")];
     (status, headers, body.to_string()).into_response()
+}
+
+/// Which graphs there are: for the owner, by the owner's token.
+async fn graph_list(State(house): State<House>, request: axum::extract::Request) -> Response {
+    let (parts, _) = request.into_parts();
+    if let Err(refused) = owner_only(house.gate(), &parts).await {
+        return *refused;
+    }
+    match listed(&house).await {
+        Ok(graphs) => {
+            let headers =
+                [(header::CONTENT_TYPE, "application/json"), (header::CACHE_CONTROL, "no-store")];
+            (headers, json!({ "graphs": graphs }).to_string()).into_response()
+        }
+        Err(error) => {
+            tracing::error!(%error, "the graphs cannot be listed");
+            let reason = narthex_core::Reason::Unavailable;
+            error_response(StatusCode::SERVICE_UNAVAILABLE, reason.code(), reason.message())
+        }
+    }
+}
+
+async fn listed(house: &House) -> Result<Vec<serde_json::Value>, narthex_store::StoreError> {
+    let store = house.gate().store();
+    let mut graphs = Vec::new();
+    for graph in house.graphs().engine().graphs().graphs(None).await? {
+        let space = store.space(graph.space).await?;
+        graphs.push(json!({
+            "graph_id": graph.slug,
+            "id": graph.id,
+            "space": space.map(|space| space.slug),
+            "uri": format!("/graphs/{}/mcp", graph.slug),
+            "created": graph.created,
+        }));
+    }
+    Ok(graphs)
 }
 
 async fn only_get() -> Response {
@@ -179,7 +226,7 @@ async fn settle(house: House, stop: CancellationToken) {
             () = stop.cancelled() => return,
             _ = tick.tick() => {
                 house.gate().settle_refusals().await;
-                house.gate().expire_sessions();
+                house.gate().expire_sessions().await;
             }
         }
     }

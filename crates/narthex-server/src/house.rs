@@ -3,9 +3,10 @@
 use std::sync::Arc;
 
 use narthex_gate::{Gate, GateConfig, GateParts, ReadySurface, SecretKey, Stdio, TokenVerifier};
+use narthex_graph_surface::{GraphConfig, GraphHall};
 use narthex_mcp::{EdgeConfig, StdioServer};
 use narthex_policy::PolicyEngine;
-use narthex_store::{Clock, RowKey, Store};
+use narthex_store::{Clock, Graphs, RowKey, Store};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio_util::sync::CancellationToken;
 
@@ -31,6 +32,8 @@ pub struct HouseParts {
     pub gate: GateConfig,
     /// The workspace's bounds.
     pub workspace: WorkspaceConfig,
+    /// What is said about graphs.
+    pub graphs: GraphConfig,
     /// The edge's bounds.
     pub edge: EdgeConfig,
     /// What holds the data directory, for `status`.
@@ -45,6 +48,7 @@ pub struct House {
     gate: Gate,
     workspace: Arc<ReadySurface>,
     companion: Arc<ReadySurface>,
+    graphs: Arc<GraphHall>,
     desk: Desk,
     edge: EdgeConfig,
     stop_file: StopFile,
@@ -56,6 +60,11 @@ impl House {
         let store = Arc::clone(&parts.store);
         let workspace = WorkspaceSurface::new(Arc::clone(&store), parts.workspace);
         let companion = CompanionSurface::new(Arc::clone(&store), parts.workspace);
+        let graphs = Arc::new(GraphHall::new(
+            Arc::clone(&store) as Arc<dyn Graphs>,
+            Arc::clone(&parts.clock),
+            parts.graphs,
+        ));
         let verifier = TokenVerifier::new(
             Arc::clone(&store),
             Arc::clone(&parts.clock),
@@ -79,11 +88,12 @@ impl House {
         let desk = Desk::new(
             gate.clone(),
             Arc::clone(&workspace),
+            Arc::clone(&graphs),
             parts.token_key,
             parts.holder,
             stop_file.clone(),
         );
-        Ok(Self { gate, workspace, companion, desk, edge: parts.edge, stop_file })
+        Ok(Self { gate, workspace, companion, graphs, desk, edge: parts.edge, stop_file })
     }
 
     /// The one path every call takes.
@@ -99,6 +109,11 @@ impl House {
     /// The surface for the owner's companion, on stdio only.
     pub const fn companion(&self) -> &Arc<ReadySurface> {
         &self.companion
+    }
+
+    /// The graphs, with what is declared for them.
+    pub const fn graphs(&self) -> &Arc<GraphHall> {
+        &self.graphs
     }
 
     /// Serves an MCP client on lines, for whoever the owner started the process for, until the

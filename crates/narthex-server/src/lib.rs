@@ -12,6 +12,7 @@
 mod data_dir;
 mod door;
 mod follow;
+mod graph_rooms;
 mod house;
 pub mod owner;
 mod seal_keys;

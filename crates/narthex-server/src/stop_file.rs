@@ -1,5 +1,7 @@
-//! The sentinel: a file that stops everything while it is there. Anyone who can write to the data
+//! The sentinel: a file that stops everything once it was there. Anyone who can write to the data
 //! directory can make it, without the program.
+
+mod arrivals;
 
 use std::fs::{self, File, OpenOptions};
 use std::io;
@@ -11,6 +13,8 @@ use narthex_core::{Actor, EngagedBy, SwitchScope};
 use narthex_gate::Gate;
 use tokio::time::{Instant, MissedTickBehavior};
 use tokio_util::sync::CancellationToken;
+
+use arrivals::Arrivals;
 
 /// The file `STOP` of a data directory.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -52,18 +56,17 @@ impl StopFile {
 
     /// Stops everything, durably, if the file is there and everything is not stopped yet.
     pub(crate) async fn heed(&self, gate: &Gate) -> Heeded {
-        if !self.is_there() {
-            return Heeded::NotThere;
-        }
-        if gate.stopped().get(&SwitchScope::Everything).is_some() {
-            return Heeded::Stopped;
-        }
-        self.engage(gate).await
+        if self.is_there() { self.obey(gate).await } else { Heeded::NotThere }
+    }
+
+    /// The file is there, or was.
+    async fn obey(&self, gate: &Gate) -> Heeded {
+        if is_everything_stopped(gate) { Heeded::Stopped } else { self.engage(gate).await }
     }
 
     async fn engage(&self, gate: &Gate) -> Heeded {
-        tracing::warn!(file = %self.path.display(), "the stop file is there: everything is stopped");
-        let note = format!("the file {} is there", self.path.display());
+        tracing::warn!(file = %self.path.display(), "the stop file was made: everything is stopped");
+        let note = format!("the file {} was made", self.path.display());
         let scope = SwitchScope::Everything;
         match gate.engage(scope, EngagedBy::Sentinel, Actor::House, &note).await {
             Ok(_) => Heeded::Stopped,
@@ -72,24 +75,57 @@ impl StopFile {
         }
     }
 
-    /// Looks again and again, until told to stop.
+    /// Listens and looks, again and again, until told to stop. One that is gone before anyone
+    /// could look is heard.
     pub(crate) async fn watch(&self, gate: &Gate, stop: CancellationToken) {
         let mut tick = tokio::time::interval(EVERY);
         tick.set_missed_tick_behavior(MissedTickBehavior::Skip);
+        let mut arrivals = Arrivals::of(&self.path).map_err(|error| self.unheard(&error)).ok();
         let mut again: Option<Instant> = None;
         loop {
-            tokio::select! {
+            let came = tokio::select! {
                 () = stop.cancelled() => return,
-                _ = tick.tick() => {}
-            }
+                heard = came(arrivals.as_ref()) => match heard {
+                    Ok(()) => true,
+                    Err(error) => {
+                        self.unheard(&error);
+                        arrivals = None;
+                        false
+                    }
+                },
+                _ = tick.tick() => false,
+            };
             let heeded = match again {
                 Some(at) if Instant::now() < at => continue,
-                Some(_) if self.is_there() => self.engage(gate).await,
+                // The store is told again, also if only this process still knows.
+                Some(_) if self.is_there() || is_everything_stopped(gate) => {
+                    self.engage(gate).await
+                }
+                _ if came => self.obey(gate).await,
                 _ => self.heed(gate).await,
             };
             again = (heeded == Heeded::NotDurable).then(|| Instant::now() + AGAIN);
         }
     }
+
+    fn unheard(&self, error: &io::Error) {
+        tracing::warn!(
+            %error, file = %self.path.display(), every = ?EVERY,
+            "the stop file is only looked for now and then"
+        );
+    }
+}
+
+/// Returns when the file was made; never if nobody listens.
+async fn came(arrivals: Option<&Arrivals>) -> io::Result<()> {
+    match arrivals {
+        Some(arrivals) => arrivals.came().await,
+        None => std::future::pending().await,
+    }
+}
+
+fn is_everything_stopped(gate: &Gate) -> bool {
+    gate.stopped().get(&SwitchScope::Everything).is_some()
 }
 
 /// What came of looking.

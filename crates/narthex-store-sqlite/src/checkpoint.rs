@@ -6,6 +6,7 @@ use std::time::Duration;
 use sqlx::{Connection, Row, SqliteConnection};
 use tokio::sync::{oneshot, watch};
 
+use crate::graphs::KeptViews;
 use crate::writer::Standing;
 
 /// The task and its own connection.
@@ -15,6 +16,8 @@ pub(crate) struct Checkpointer {
     /// Moves when the writer has committed.
     pub(crate) commits: watch::Receiver<u64>,
     pub(crate) standing: Arc<Standing>,
+    /// Looks at graphs that are over but kept: they hold the log back.
+    pub(crate) kept: Arc<KeptViews>,
     /// Pages in the log from which on copying is worth it.
     pub(crate) pages: u32,
     /// Pages in the log from which on the writer must make it start over.
@@ -40,12 +43,16 @@ impl Checkpointer {
         let _ = self.conn.close().await;
     }
 
+    // INVARIANT: nothing here makes the log start over (RESTART, TRUNCATE): that changes its
+    // header, and the writer would take it for another hand.
     async fn look(&mut self) -> Result<(), sqlx::Error> {
+        self.kept.let_go_of_old();
         let (log, copied) = self.log("PRAGMA wal_checkpoint(NOOP)").await?;
         let (pages, hard) = (i64::from(self.pages), i64::from(self.hard));
         if log.saturating_sub(copied) < pages && log < hard {
             return Ok(());
         }
+        self.kept.let_go();
         let (log, _) = self.log("PRAGMA wal_checkpoint(PASSIVE)").await?;
         if log >= hard {
             self.standing.wal_is_long();

@@ -22,6 +22,10 @@ pub struct SqliteConfig {
     pub clock: Arc<dyn Clock>,
     /// How many connections read at once.
     pub readers: u32,
+    /// How many views of graphs are held at once.
+    pub graph_views: u32,
+    /// How many of them are kept when they are over, for whoever looks at the same place next.
+    pub kept_views: usize,
     /// Bytes of pages remembered after they were read.
     pub page_memory: u64,
     /// How many units may wait for the writer.
@@ -34,6 +38,8 @@ pub struct SqliteConfig {
     pub reader_wait: Duration,
     /// How long a connection waits for a lock that another process holds.
     pub busy_timeout: Duration,
+    /// How often the writer looks whether another process wrote to the database.
+    pub other_hands: Duration,
     /// Pages in the write-ahead log from which on it is worth copying them into the database.
     pub wal_pages: u32,
     /// Pages in the write-ahead log from which on the writer itself makes it start over.
@@ -56,12 +62,15 @@ impl SqliteConfig {
             seal_key,
             clock,
             readers: 4,
+            graph_views: 16,
+            kept_views: 4,
             page_memory: 8 * 1024 * 1024,
             queue: 1_024,
             batch: 256,
             queue_wait: Duration::from_secs(3),
             reader_wait: Duration::from_secs(5),
             busy_timeout: Duration::from_secs(5),
+            other_hands: Duration::from_secs(1),
             wal_pages: 1_000,
             wal_pages_hard: 16_000,
         }

@@ -29,8 +29,17 @@ pub(crate) fn to_read(database: &Path, busy_timeout: Duration) -> SqliteConnectO
 
 /// The connections all reading goes through.
 pub(crate) fn readers(config: &SqliteConfig) -> SqlitePool {
+    pool(config, config.readers)
+}
+
+/// The connections that views of graphs are held on.
+pub(crate) fn views(config: &SqliteConfig) -> SqlitePool {
+    pool(config, config.graph_views)
+}
+
+fn pool(config: &SqliteConfig, most: u32) -> SqlitePool {
     SqlitePoolOptions::new()
-        .max_connections(config.readers.max(1))
+        .max_connections(most.max(1))
         .acquire_timeout(config.reader_wait)
         .test_before_acquire(false)
         .max_lifetime(None)

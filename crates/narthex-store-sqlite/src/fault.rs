@@ -18,6 +18,16 @@ impl Fault {
     pub(crate) fn damaged(what: impl std::fmt::Display) -> Self {
         Self::Damaged(what.to_string())
     }
+
+    /// Whether the disk failed, or was full: then SQLite drops what it remembered of the file.
+    pub(crate) fn is_of_disk(&self) -> bool {
+        match self {
+            Self::Sql(sqlx::Error::Database(told)) => {
+                matches!(primary(told.as_ref()), Some(SQLITE_IOERR | SQLITE_FULL))
+            }
+            _ => false,
+        }
+    }
 }
 
 impl From<Refused> for Fault {
@@ -65,9 +75,14 @@ fn of_sql(error: &sqlx::Error) -> StoreError {
 
 /// SQLite's words for a file that is not a sound database.
 fn is_corrupt(error: &dyn sqlx::error::DatabaseError) -> bool {
-    let extended = error.code().and_then(|code| code.parse::<u32>().ok());
-    extended.is_some_and(|code| matches!(code & 0xff, SQLITE_CORRUPT | SQLITE_NOTADB))
+    matches!(primary(error), Some(SQLITE_CORRUPT | SQLITE_NOTADB))
 }
 
+fn primary(error: &dyn sqlx::error::DatabaseError) -> Option<u32> {
+    error.code().and_then(|code| code.parse::<u32>().ok()).map(|extended| extended & 0xff)
+}
+
+const SQLITE_IOERR: u32 = 10;
 const SQLITE_CORRUPT: u32 = 11;
+const SQLITE_FULL: u32 = 13;
 const SQLITE_NOTADB: u32 = 26;

@@ -13,17 +13,18 @@
 //! add an effect: its file or function in `writer/effects` and its line in the match there. To
 //! change the schema: a new numbered file in `migrations`, never a change to an old one.
 
-mod approval_rows;
 mod checkpoint;
 mod config;
 mod connect;
 mod fault;
 mod gate;
+mod graphs;
+mod held;
 mod identity;
 mod lock;
+mod matter;
 mod memory;
 mod open;
-mod proposal_mac;
 mod readers;
 mod rows;
 mod store;

@@ -4,15 +4,16 @@ use std::fmt::Display;
 use std::str::FromStr;
 
 use narthex_core::{
-    Agent, AgentId, AgentKind, Author, Conversation, ConversationSummary, Digest, IdError, Page,
-    PageDraft, PageRevision, PageSummary, Proposal, Provenance, Space, Taint, Timestamp, Title,
-    TokenLabel, TokenSummary,
+    Agent, AgentId, AgentKind, Author, Conversation, ConversationSummary, Digest, IdError,
+    MergeRequest, Page, PageDraft, PageRevision, PageSummary, Proposal, Provenance, Space, Taint,
+    Timestamp, Title, TokenLabel, TokenSummary,
 };
 use narthex_store::chain::{Head, Seal, StoredRecord};
 use sqlx::sqlite::SqliteRow;
 use sqlx::{Decode, Row, Sqlite, Type};
 
 use crate::fault::Fault;
+use crate::matter::merge_text;
 
 /// A row, read column by column.
 #[derive(Clone, Copy)]
@@ -114,6 +115,13 @@ impl<'r> Fields<'r> {
             None => Ok(None),
             Some(_) => self.draft().map(Some),
         }
+    }
+
+    /// In the one form it is kept in: any other was put there from outside.
+    fn merge_if(self) -> Result<Option<MergeRequest>, Fault> {
+        let Some(text) = self.get::<Option<&str>>("merge")? else { return Ok(None) };
+        let merge: MergeRequest = self.json("merge")?;
+        if merge_text(&merge) == text { Ok(Some(merge)) } else { Err(bad("merge", "its form")) }
     }
 }
 
@@ -228,6 +236,7 @@ pub(crate) fn proposal(row: Fields<'_>) -> Result<Proposal, Fault> {
         page: row.id_if("page", narthex_core::PageId::from_bytes)?,
         base_revision: row.revision_if("base_revision")?,
         draft: row.draft_if()?,
+        merge: row.merge_if()?,
         reason: row.get("reason")?,
         taint: row.taint()?,
         status: row.parsed("status")?,
@@ -277,14 +286,4 @@ pub(crate) fn seq(row: Fields<'_>) -> Result<u64, Fault> {
 /// A record's number as SQLite holds it.
 pub(crate) fn number(seq: u64) -> Result<i64, Fault> {
     i64::try_from(seq).map_err(Fault::damaged)
-}
-
-/// Bytes as JSON can carry them to SQLite's `unhex`.
-pub(crate) fn hex(bytes: &[u8]) -> String {
-    use std::fmt::Write as _;
-    bytes.iter().fold(String::with_capacity(2 * bytes.len()), |mut text, byte| {
-        // Writing to a String cannot fail.
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
 }

@@ -13,6 +13,7 @@ use tokio::task::JoinHandle;
 use crate::checkpoint::Checkpointer;
 use crate::fault::Fault;
 use crate::gate::GateMemory;
+use crate::graphs::KeptViews;
 use crate::memory::Memory;
 use crate::writer::{Command, Standing, Writer};
 use crate::{SqliteConfig, connect, open};
@@ -21,6 +22,9 @@ use crate::{SqliteConfig, connect, open};
 #[derive(Debug)]
 pub struct SqliteStore {
     pub(crate) readers: SqlitePool,
+    /// What views of graphs hold, so that a held view never keeps anything else waiting.
+    pub(crate) views: SqlitePool,
+    pub(crate) kept: Arc<KeptViews>,
     pub(crate) memory: Memory,
     pub(crate) gate: Arc<GateMemory>,
     pub(crate) row_key: RowKey,
@@ -49,10 +53,12 @@ impl SqliteStore {
         let beside = connect::to_write(&config).connect().await.map_err(Fault::Sql)?;
         let (queue, waiting) = mpsc::channel(config.queue.max(1));
         let (stop, stopped) = oneshot::channel();
+        let kept = Arc::new(KeptViews::new(Arc::clone(&standing), config.kept_views));
         let checkpointer = Checkpointer {
             conn: beside,
             commits: writer.commits.subscribe(),
             standing: Arc::clone(&standing),
+            kept: Arc::clone(&kept),
             pages: config.wal_pages,
             hard: config.wal_pages_hard,
         };
@@ -60,6 +66,8 @@ impl SqliteStore {
         let writer = tokio::spawn(writer.run(waiting, config.batch));
         Ok(Self {
             readers: connect::readers(&config),
+            views: connect::views(&config),
+            kept,
             memory: Memory::new(config.page_memory),
             gate,
             row_key: RowKey::of(&config.head_key),
@@ -81,7 +89,9 @@ impl SqliteStore {
         let ended = tasks.writer.await;
         drop(tasks.stop);
         let _ = tasks.checkpointer.await;
+        self.kept.close();
         self.readers.close().await;
+        self.views.close().await;
         let mut writer = ended.map_err(|error| {
             StoreError::Unavailable(format!("the writer ended on its own: {error}"))
         })?;
@@ -102,8 +112,8 @@ impl SqliteStore {
 #[async_trait]
 impl Commits for SqliteStore {
     async fn commit(&self, unit: UnitOfWork) -> Result<Committed, StoreError> {
-        if !self.is_writable() {
-            return Err(unavailable("nothing is written until a restart"));
+        if let Some(why) = self.standing.stopped() {
+            return Err(unavailable(why));
         }
         let (answer, answered) = oneshot::channel();
         let command = Command::Commit { unit, answer };

@@ -15,7 +15,7 @@ pub mod segment;
 mod tree;
 
 use hmac::{Hmac, KeyInit, Mac};
-use narthex_core::{Digest, RecordDraft, Timestamp, canonical_json};
+use narthex_core::{Digest, RecordDraft, Timestamp, canonical};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
@@ -53,8 +53,8 @@ pub struct Record {
 
 impl StoredRecord {
     /// Reads the bytes.
-    pub fn read(&self) -> Result<Record, ChainError> {
-        serde_json::from_slice(&self.bytes).map_err(|_| ChainError::Unreadable { seq: self.seq })
+    pub fn read(&self) -> Result<Record, Unreadable> {
+        serde_json::from_slice(&self.bytes).map_err(|_| Unreadable { seq: self.seq })
     }
 
     /// Whether these bytes, after that value of the chain, give this record's.
@@ -69,10 +69,9 @@ pub fn seal(
     seq: u64,
     at: Timestamp,
     previous: Digest,
-) -> Result<StoredRecord, ChainError> {
+) -> Result<StoredRecord, Unreadable> {
     let record = Record { v: VERSION, seq, at, draft };
-    let value = serde_json::to_value(&record).map_err(|_| ChainError::Unreadable { seq })?;
-    let bytes = canonical_json(&value).into_bytes();
+    let bytes = canonical(&record).map_err(|_| Unreadable { seq })?.into_bytes();
     let hash = link(previous, &bytes);
     Ok(StoredRecord { seq, bytes, hash })
 }
@@ -156,166 +155,12 @@ pub(crate) fn keyed(key: &[u8; 32]) -> Hmac<Sha256> {
     Hmac::<Sha256>::new(&block.into())
 }
 
-/// What is wrong with a ledger.
+/// The bytes are no record.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum ChainError {
-    /// No records at all: a house has at least the record of its founding.
-    #[error("the ledger is empty")]
-    Empty,
-    /// A number is missing, doubled or out of order.
-    #[error(
-        "expected record {expected}, found {found}: records are missing, doubled or out of order"
-    )]
-    Sequence {
-        /// The number that should stand here.
-        expected: u64,
-        /// The number that does.
-        found: u64,
-    },
-    /// The bytes do not hash to what is stored.
-    #[error("record {seq} was changed: its bytes do not match the chain")]
-    Broken {
-        /// Where.
-        seq: u64,
-    },
-    /// The bytes are no record, or a record of another number.
-    #[error("record {seq} cannot be read")]
-    Unreadable {
-        /// Where.
-        seq: u64,
-    },
-    /// A head is missing.
-    #[error("the {place} is missing")]
-    HeadMissing {
-        /// Which head.
-        place: HeadPlace,
-    },
-    /// A head was not made with this house's key.
-    #[error("the {place} is not genuine")]
-    HeadForged {
-        /// Which head.
-        place: HeadPlace,
-    },
-    /// Records after this one were cut off.
-    #[error("the {place} names record {head}, but the ledger ends at {last}: its tail was cut")]
-    Cut {
-        /// Which head.
-        place: HeadPlace,
-        /// The record the head names.
-        head: u64,
-        /// The last record there is.
-        last: u64,
-    },
-    /// Records that the head does not know.
-    #[error("the ledger goes on to record {last}, but the {place} names {head}")]
-    Beyond {
-        /// Which head.
-        place: HeadPlace,
-        /// The record the head names.
-        head: u64,
-        /// The last record there is.
-        last: u64,
-    },
-    /// The head names another history.
-    #[error("the {place} and the ledger disagree at record {seq}")]
-    Forked {
-        /// Which head.
-        place: HeadPlace,
-        /// Where.
-        seq: u64,
-    },
-}
-
-/// Where a head is kept.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum HeadPlace {
-    /// The row beside the records, written in the same transaction.
-    Row,
-    /// The file of its own, written after each commit; it may lag after a power cut, never lead.
-    File,
-}
-
-impl std::fmt::Display for HeadPlace {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(match self {
-            Self::Row => "stored head",
-            Self::File => "head file",
-        })
-    }
-}
-
-/// Walks a ledger from its first record and says whether it is whole.
-#[derive(Debug)]
-pub struct Verification {
-    last: Option<(u64, Digest)>,
-    file: Option<Head>,
-    file_met: bool,
-}
-
-/// A ledger that was found whole.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-pub struct Verified {
-    /// How many records it has.
-    pub records: u64,
-    /// The chain's value at the last.
-    pub head: Digest,
-}
-
-impl Verification {
-    /// Starts, with the head that the head file holds.
-    pub const fn start(file: Option<Head>) -> Self {
-        Self { last: None, file, file_met: false }
-    }
-
-    /// Checks the next record.
-    pub fn next(&mut self, stored: &StoredRecord) -> Result<(), ChainError> {
-        let (seq, previous) = self.last.map_or((1, GENESIS), |(seq, hash)| (seq + 1, hash));
-        if stored.seq != seq {
-            return Err(ChainError::Sequence { expected: seq, found: stored.seq });
-        }
-        if link(previous, &stored.bytes) != stored.hash {
-            return Err(ChainError::Broken { seq });
-        }
-        let record = stored.read()?;
-        if record.seq != seq || record.v != VERSION {
-            return Err(ChainError::Unreadable { seq });
-        }
-        if let Some(file) = &self.file
-            && file.seq == seq
-        {
-            if file.hash != stored.hash {
-                return Err(ChainError::Forked { place: HeadPlace::File, seq });
-            }
-            self.file_met = true;
-        }
-        self.last = Some((seq, stored.hash));
-        Ok(())
-    }
-
-    /// Ends: the chain must reach exactly the stored head, and at least the head file's.
-    pub fn finish(self, row: Option<Head>, key: &HeadKey) -> Result<Verified, ChainError> {
-        let (last, hash) = self.last.ok_or(ChainError::Empty)?;
-        let row = row.ok_or(ChainError::HeadMissing { place: HeadPlace::Row })?;
-        let file = self.file.ok_or(ChainError::HeadMissing { place: HeadPlace::File })?;
-        for (place, head) in [(HeadPlace::Row, &row), (HeadPlace::File, &file)] {
-            if !key.is_genuine(head) {
-                return Err(ChainError::HeadForged { place });
-            }
-            if head.seq > last {
-                return Err(ChainError::Cut { place, head: head.seq, last });
-            }
-        }
-        if row.seq < last {
-            return Err(ChainError::Beyond { place: HeadPlace::Row, head: row.seq, last });
-        }
-        if row.hash != hash {
-            return Err(ChainError::Forked { place: HeadPlace::Row, seq: last });
-        }
-        if !self.file_met {
-            return Err(ChainError::Forked { place: HeadPlace::File, seq: file.seq });
-        }
-        Ok(Verified { records: last, head: hash })
-    }
+#[error("record {seq} cannot be read")]
+pub struct Unreadable {
+    /// Where.
+    pub seq: u64,
 }
 
 const VERSION: u32 = 1;

@@ -8,6 +8,8 @@ use narthex_core::{
     SwitchScope, Taint, Tier, Timestamp, TokenId, TokenLabel,
 };
 
+use crate::{GraphDone, GraphWrite};
+
 /// One change.
 #[derive(Debug, Clone)]
 pub enum Effect {
@@ -162,8 +164,8 @@ pub enum Effect {
     },
     /// A new conversation.
     AddConversation(Conversation),
-    /// A new proposal. Refused if the agent has `cap` pending ones already, or if the page it
-    /// names is not in its space.
+    /// A new proposal. Refused if the agent has `cap` pending ones already, if the page or the graph
+    /// it names is not in its space, or if a branch to be merged stands elsewhere than it says.
     OpenProposal {
         /// The proposal.
         proposal: Box<Proposal>,
@@ -182,6 +184,18 @@ pub enum Effect {
         /// When.
         at: Timestamp,
     },
+    /// Carries out a proposed merge, exactly once: one that waits, or that was in conflict. Refused
+    /// when the branch that is brought in is no longer what was proposed, and when the one it is
+    /// brought into moved since the merge was made ready.
+    ApplyMerge {
+        /// Which one.
+        id: ProposalId,
+        /// The merge, onto the line of the branch it is brought into. None where that has seen all
+        /// of it already: refused if it has not.
+        write: Option<Box<GraphWrite>>,
+        /// When.
+        at: Timestamp,
+    },
     /// Says no to a pending or conflicting proposal.
     RejectProposal {
         /// Which one.
@@ -191,7 +205,8 @@ pub enum Effect {
         /// When.
         at: Timestamp,
     },
-    /// Notes that a pending proposal could not be applied; both texts are kept.
+    /// Notes that a pending proposal could not be applied; both texts are kept. Of a merge in
+    /// conflict the note is replaced.
     MarkConflict {
         /// Which one.
         id: ProposalId,
@@ -200,6 +215,8 @@ pub enum Effect {
         /// When.
         at: Timestamp,
     },
+    /// A change to a graph.
+    Graph(Box<GraphWrite>),
 }
 
 /// A page to be written.
@@ -270,4 +287,6 @@ pub enum Effected {
     Waits(Box<Approval>),
     /// What became of a request.
     Approval(ApprovalStatus),
+    /// A graph was changed.
+    Graph(GraphDone),
 }

@@ -1,6 +1,8 @@
 //! What can go wrong in a store, and whose fault it is.
 
-use narthex_core::{ApprovalStatus, Overspent, ProposalStatus, SwitchScope};
+use narthex_core::{
+    ApprovalStatus, BranchName, CommitId, Overspent, ProposalId, ProposalStatus, SwitchScope,
+};
 
 /// A store could not do what it was asked.
 #[derive(Debug, thiserror::Error)]
@@ -52,6 +54,20 @@ pub enum Refused {
         /// How many.
         cap: u32,
     },
+    /// The agent asks for this merge already.
+    #[error("proposal {0} asks for this merge already: wait until the owner has decided on it")]
+    MergeAsked(ProposalId),
+    /// A branch is not where the proposal says.
+    #[error("the branch {branch} stands at {is} by now, and not where the proposal says")]
+    BranchMoved {
+        /// Which.
+        branch: BranchName,
+        /// Where it stands.
+        is: CommitId,
+    },
+    /// The parts of a proposal do not go together.
+    #[error("the proposal does not fit: {0}")]
+    UnfitProposal(&'static str),
     /// A kill switch is engaged.
     #[error("stopped: the kill switch for {0} is engaged")]
     Stopped(SwitchScope),
@@ -82,6 +98,35 @@ pub enum Refused {
     /// The agent was switched off, or is gone.
     #[error("the agent is disabled")]
     AgentInactive,
+    /// The branch has commits that the change did not know of.
+    #[error("the branch is at its commit {head} by now: look at it again and make the change anew")]
+    HeadMoved {
+        /// Its last commit.
+        head: u64,
+    },
+    /// The name of a branch is taken.
+    #[error("there is a branch of this name already: take another name, or drop that one first")]
+    BranchExists,
+    /// There is no such branch, or none any more.
+    #[error("there is no such branch: it may have been dropped or renamed; list the branches")]
+    NoSuchBranch,
+    /// The branch that a graph begins with stays.
+    #[error("the branch that the others were forked from stays; remove the graph if it is to go")]
+    RootBranch,
+    /// The name of a graph is taken.
+    #[error("there is a graph of this name already: take another name")]
+    GraphExists,
+    /// A branch of a branch of a branch, and so on.
+    #[error(
+        "this would be a branch {most} branches away from where the graph began: merge one of them, or fork from a nearer one"
+    )]
+    TooDeep {
+        /// How far it may be.
+        most: usize,
+    },
+    /// A commit does not fit onto what it is put on.
+    #[error("the commit does not fit: {0}")]
+    UnfitCommit(&'static str),
     /// The token was revoked, has expired, or is gone.
     #[error("the token is no longer valid")]
     TokenDead,

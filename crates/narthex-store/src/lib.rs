@@ -3,8 +3,8 @@
 //! Reading goes through repository traits, one a file. Writing goes through one door:
 //! [`Commits::commit`] takes a [`UnitOfWork`] (guards, at most one [`Effect`], the ledger
 //! records that belong to it) and makes all of it durable or none of it. A [`Receipt`] is the
-//! proof. The ledger's rules (framing, chain, head, verification) are in [`chain`], independent
-//! of any database, so that a back end cannot get them wrong in its own way.
+//! proof. The ledger's rules (framing, chain, head) are in [`chain`], independent of any database, so
+//! that a back end cannot get them wrong in its own way.
 //!
 //! It must never know: SQL, HTTP, MCP, policy.
 //!
@@ -15,6 +15,7 @@ pub mod chain;
 mod clock;
 mod effect;
 mod error;
+mod graphs;
 mod head_file;
 mod repositories;
 mod row_key;
@@ -27,10 +28,15 @@ pub mod suite;
 pub use clock::{Clock, ManualClock, SystemClock, fresh_uuid};
 pub use effect::{Effect, Effected, ImportOutcome, ImportedPage, PageWrite};
 pub use error::{Refused, StoreError};
+pub use graphs::{
+    At, Branch, Commit, CommitKind, GraphCommit, GraphDone, GraphInfo, GraphView, GraphWrite,
+    Graphs, IndexBuild, IndexRange, Layer, LineNo, NewLine, Placed, RowNo, RowPages, RowSource,
+    RowWrite, RowWrites, Seen, Side, StoredRow, Tag, TextEntry,
+};
 pub use head_file::HeadFile;
 pub use repositories::{
     Agents, ApprovalFilter, Approvals, Conversations, GateBooks, Hit, LedgerReader, Pages,
-    ProposalFilter, Proposals, RevisionFilter, Spaces, TokenRecord, Tokens,
+    ProposalFilter, Proposals, RevisionFilter, Soundness, Spaces, TokenRecord, Tokens,
 };
 pub use row_key::RowKey;
 pub use search::{SearchQuery, Term};
@@ -46,6 +52,8 @@ pub trait Store:
     + Approvals
     + Conversations
     + GateBooks
+    + Soundness
+    + Graphs
     + LedgerReader
     + Commits
 {
@@ -60,6 +68,8 @@ impl<T> Store for T where
         + Approvals
         + Conversations
         + GateBooks
+        + Soundness
+        + Graphs
         + LedgerReader
         + Commits
 {

@@ -178,6 +178,17 @@ pub trait GateBooks: Debug + Send + Sync {
     async fn noted_mode(&self) -> Result<Option<(Mode, Option<Mode>)>, StoreError>;
 }
 
+/// Whether rows that decide something are those that were written.
+#[async_trait]
+pub trait Soundness: Debug + Send + Sync {
+    /// Agents, tokens, spaces, approvals and proposals that were changed, put back or taken away
+    /// from outside, each in a line. They are served nowhere.
+    async fn damaged_rows(&self) -> Result<Vec<String>, StoreError>;
+    /// The newest record of a start that found such rows, or others of the gate's state, and
+    /// stopped everything.
+    async fn newest_damage(&self) -> Result<Option<StoredRecord>, StoreError>;
+}
+
 /// The owner's conversations.
 #[async_trait]
 pub trait Conversations: Debug + Send + Sync {

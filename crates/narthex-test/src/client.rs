@@ -99,7 +99,8 @@ impl Client {
     /// Sends a message with the headers its era wants, and some more (which win).
     pub async fn send(&self, more: &[(&str, &str)], message: &Value) -> anyhow::Result<Answer> {
         let method = message.get("method").and_then(Value::as_str).unwrap_or_default().to_owned();
-        let name = message.pointer("/params/name").and_then(Value::as_str).map(str::to_owned);
+        let named = if method == "resources/read" { "/params/uri" } else { "/params/name" };
+        let name = message.pointer(named).and_then(Value::as_str).map(str::to_owned);
         let mut headers = vec![
             ("content-type", "application/json"),
             ("accept", "application/json, text/event-stream"),

@@ -9,12 +9,14 @@ use narthex_core::{
     Digest, Holder, Latch, Mode, PageId, PageKey, PageRevision, PageSummary, PageView, Proposal,
     ProposalId, Slug, Space, SpaceId, Spent, Switches, Taint, TokenId, TokenSummary,
 };
+use narthex_core::{BranchName, CommitId, GraphId};
 use narthex_store::chain::{Head, Seal, StoredRecord};
 use narthex_store::{
     Agents, ApprovalFilter, Approvals, Commits, Committed, Conversations, GateBooks, Guard, Hit,
-    LedgerReader, Pages, ProposalFilter, Proposals, RevisionFilter, SearchQuery, Spaces, Store,
-    StoreError, TokenRecord, Tokens, UnitOfWork,
+    LedgerReader, Pages, ProposalFilter, Proposals, RevisionFilter, SearchQuery, Soundness, Spaces,
+    Store, StoreError, TokenRecord, Tokens, UnitOfWork,
 };
+use narthex_store::{At, Branch, Commit, GraphInfo, GraphView, Graphs};
 
 /// What can go wrong with a store, on command. As it comes it only passes on.
 #[derive(Debug)]
@@ -216,6 +218,16 @@ impl GateBooks for Faults {
 }
 
 #[async_trait]
+impl Soundness for Faults {
+    async fn damaged_rows(&self) -> Result<Vec<String>, StoreError> {
+        self.inner.damaged_rows().await
+    }
+    async fn newest_damage(&self) -> Result<Option<StoredRecord>, StoreError> {
+        self.inner.newest_damage().await
+    }
+}
+
+#[async_trait]
 impl Conversations for Faults {
     async fn conversation(&self, id: ConversationId) -> Result<Option<Conversation>, StoreError> {
         self.inner.conversation(id).await
@@ -244,5 +256,57 @@ impl LedgerReader for Faults {
     }
     async fn base(&self) -> Result<Option<Seal>, StoreError> {
         self.inner.base().await
+    }
+}
+
+#[async_trait]
+impl Graphs for Faults {
+    async fn graphs(&self, space: Option<SpaceId>) -> Result<Vec<GraphInfo>, StoreError> {
+        self.inner.graphs(space).await
+    }
+    async fn graph(&self, slug: &Slug) -> Result<Option<GraphInfo>, StoreError> {
+        self.readable()?;
+        self.inner.graph(slug).await
+    }
+    async fn branches(&self, graph: GraphId) -> Result<Vec<Branch>, StoreError> {
+        self.inner.branches(graph).await
+    }
+    async fn branch(
+        &self,
+        graph: GraphId,
+        name: &BranchName,
+    ) -> Result<Option<Branch>, StoreError> {
+        self.inner.branch(graph, name).await
+    }
+    async fn graph_commit(
+        &self,
+        graph: GraphId,
+        id: CommitId,
+    ) -> Result<Option<Commit>, StoreError> {
+        self.inner.graph_commit(graph, id).await
+    }
+    async fn graph_commits(
+        &self,
+        graph: GraphId,
+        branch: &BranchName,
+        before: Option<CommitId>,
+        limit: u32,
+    ) -> Result<Vec<Commit>, StoreError> {
+        self.inner.graph_commits(graph, branch, before, limit).await
+    }
+    async fn graph_schema(
+        &self,
+        graph: GraphId,
+        schema: Digest,
+    ) -> Result<Option<String>, StoreError> {
+        self.inner.graph_schema(graph, schema).await
+    }
+    async fn view(
+        &self,
+        graph: GraphId,
+        at: &At,
+    ) -> Result<Option<Box<dyn GraphView>>, StoreError> {
+        self.readable()?;
+        self.inner.view(graph, at).await
     }
 }

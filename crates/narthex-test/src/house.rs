@@ -3,10 +3,12 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
 use anyhow::Context;
 use narthex_core::{Mode, PageView, Tier};
 use narthex_gate::GateConfig;
+use narthex_graph_surface::GraphConfig;
 use narthex_mcp::EdgeConfig;
 use narthex_policy::PolicyEngine;
 use narthex_server::owner::{OwnerError, Reply, Request, TokenCreated};
@@ -31,6 +33,8 @@ pub struct HouseOptions {
     pub gate: GateConfig,
     /// The workspace's bounds.
     pub workspace: WorkspaceConfig,
+    /// What is said about graphs.
+    pub graphs: GraphConfig,
     /// The edge's bounds.
     pub edge: EdgeConfig,
     /// The owner's policy files.
@@ -54,6 +58,7 @@ impl Default for HouseOptions {
             mode: Mode::default(),
             gate,
             workspace: WorkspaceConfig::default(),
+            graphs: GraphConfig::default(),
             edge: EdgeConfig::default(),
             policies: Vec::new(),
             origins: Vec::new(),
@@ -99,16 +104,18 @@ impl TestHouse {
         dir.create()?;
         let held = dir.hold("test")?;
         let keys = dir.keys()?;
-        let config = SqliteConfig::new(
+        let mut config = SqliteConfig::new(
             dir.database(),
             dir.head_file(),
             keys.ledger,
             keys.seal,
             Arc::clone(&options.clock),
         );
-        let store = Arc::new(SqliteStore::open(config).await?);
+        // With every batch: nothing a test does to a house it runs is another hand's.
+        config.other_hands = Duration::ZERO;
+        let store = Arc::new(Box::pin(SqliteStore::open(config)).await?);
         let faults = Arc::new(Faults::new(Arc::clone(&store) as Arc<dyn Store>));
-        let house = House::open(HouseParts {
+        let house = Box::pin(House::open(HouseParts {
             store: Arc::clone(&faults) as Arc<dyn Store>,
             policy: PolicyEngine::with_files(&options.policies)?,
             clock: Arc::clone(&options.clock),
@@ -116,10 +123,11 @@ impl TestHouse {
             rows: RowKey::of(&dir.keys()?.ledger),
             gate: GateConfig { mode: options.mode, ..options.gate.clone() },
             workspace: options.workspace,
+            graphs: options.graphs.clone(),
             edge: options.edge.clone(),
             holder: "test".to_owned(),
             stop_file: dir.stop_file(),
-        })
+        }))
         .await?;
         let door = Door::bind(house.clone(), door_config(&options)).await?;
         let socket = OwnerSocket::bind(&dir, &held, house.clone())?;
@@ -159,6 +167,16 @@ impl TestHouse {
     /// A client with any token at all.
     pub fn client_with(&self, token: Option<String>) -> Client {
         Client::new(&self.url, token)
+    }
+
+    /// A client of somebody's for a graph.
+    pub fn graph_client(&self, persona: Persona, graph: &str) -> Client {
+        self.graph_client_with(self.token(persona), graph)
+    }
+
+    /// A client with any token at all for a graph.
+    pub fn graph_client_with(&self, token: Option<String>, graph: &str) -> Client {
+        Client::new(format!("http://{}/graphs/{graph}/mcp", self.address()), token)
     }
 
     /// Somebody's token.

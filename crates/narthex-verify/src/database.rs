@@ -9,6 +9,7 @@ use sqlx::{ConnectOptions, Row, SqliteConnection};
 use crate::fault::{Failure, Fault};
 use crate::head::{Head, HeadKey};
 use crate::rows;
+use crate::taken_out::PRUNE;
 use crate::walk::{RecordRow, SealRow};
 
 /// An open snapshot.
@@ -98,6 +99,15 @@ impl Database {
     /// The other rows of the house that carry a MAC.
     pub(crate) async fn rows(&mut self, key: &HeadKey) -> Result<u64, Failure> {
         rows::check(&mut self.conn, key).await
+    }
+
+    /// The bytes of every record that may be one of records taken out.
+    pub(crate) async fn prunes(&mut self) -> Result<Vec<Vec<u8>>, Failure> {
+        let rows = sqlx::query("SELECT bytes FROM ledger WHERE instr(bytes, CAST(?1 AS BLOB)) > 0")
+            .bind(PRUNE)
+            .fetch_all(&mut self.conn)
+            .await?;
+        rows.iter().map(|row| Ok(row.try_get::<Vec<u8>, _>(0)?)).collect()
     }
 
     /// A record's bytes.

@@ -28,6 +28,7 @@ mod proposal;
 mod record;
 mod rows;
 mod segment;
+mod taken_out;
 mod tree;
 mod walk;
 
@@ -39,6 +40,7 @@ pub use ledger::Ledger;
 pub use note::{Checkpoint, NoKey, PublicKey};
 pub use proof::{ConsistencyProof, InclusionProof, NoProof};
 pub use segment::verify_segment;
+pub use taken_out::{Segment, TakenOut};
 pub use walk::{EVERY, Keys, Report};
 
 #[cfg(test)]

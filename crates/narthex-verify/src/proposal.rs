@@ -36,12 +36,35 @@ pub(crate) fn fields(row: &SqliteRow) -> Result<Vec<Vec<u8>>, sqlx::Error> {
         millis("created")?,
         millis("decided")?,
     ];
-    Ok(fields.into_iter().map(ended).collect())
+    // A merge is under the MAC where there is one: proposals from before there were any have none.
+    let merge = text("merge")?.map(Some);
+    Ok(fields.into_iter().chain(merge).map(ended).collect())
 }
 
-pub(crate) const ALL: &str =
-    "SELECT p.id, p.agent, s.id AS space_id, p.entity_type, p.action, p.page, p.base_revision,
-            p.slug, p.title, p.body, p.tags, p.reason, p.taint_private, p.taint_untrusted, p.status,
-            p.note, p.created, p.decided, p.mac, p.rowid AS place
-       FROM proposals p LEFT JOIN spaces s ON s.n = p.space
-      WHERE p.rowid > ?1 ORDER BY p.rowid LIMIT 500";
+/// Whether it may still be applied: while it waits, and a merge also when it was in conflict.
+pub(crate) fn is_open(row: &SqliteRow) -> Result<bool, sqlx::Error> {
+    Ok(match row.try_get("status")? {
+        "pending" => true,
+        "conflict" => row.try_get::<Option<&str>, _>("merge")?.is_some(),
+        _ => false,
+    })
+}
+
+macro_rules! proposals {
+    ($merge:literal) => {
+        concat!(
+            "SELECT p.id, p.agent, s.id AS space_id, p.entity_type, p.action, p.page,
+                    p.base_revision, p.slug, p.title, p.body, p.tags, p.reason, p.taint_private,
+                    p.taint_untrusted, p.status, p.note, p.created, p.decided, ",
+            $merge,
+            " AS merge, p.mac, p.rowid AS place
+               FROM proposals p LEFT JOIN spaces s ON s.n = p.space
+              WHERE p.rowid > ?1 ORDER BY p.rowid LIMIT 500"
+        )
+    };
+}
+
+/// All of them.
+pub(crate) const ALL: &str = proposals!("p.merge");
+/// All of them in a database of a program that knew of no merges.
+pub(crate) const ALL_BEFORE_MERGES: &str = proposals!("NULL");

@@ -2,8 +2,10 @@
 //! spaces, agents and tokens (`identity`).
 //!
 //! A row's MAC is an HMAC over its table's name and its fields, each with its length before it,
-//! under a key made from the head key. Two more MACs over all MACs of a kind miss rows that are
-//! gone. Which fields in which order is in `docs/ledger-format.md`.
+//! under a key made from the head key. More MACs over all MACs of a kind miss rows that are gone, or
+//! were put back as they once were. Which fields in which order is in `docs/ledger-format.md`.
+
+use std::collections::BTreeMap;
 
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
@@ -25,11 +27,15 @@ pub(crate) async fn check(conn: &mut SqliteConnection, key: &HeadKey) -> Result<
         return Ok(0);
     }
     let mut check = Check { key: key.derive("rows"), conn, count: 0 };
-    check.paged("proposals", proposal::ALL, proposal::fields).await?;
-    check.paged("approvals", APPROVALS, approval).await?;
+    let proposals = check.proposals().await?;
+    let approvals = check.paged("approvals", APPROVALS, approval, is_open_approval).await?;
     let mut gate = Vec::new();
     if let Some(identities) = identity::check(&mut check).await? {
         gate.push(check.mac("gate_seal identity", identities.iter().map(Hash::as_slice)));
+        if check.seals_matters().await? {
+            let open = approvals.values().chain(proposals.values());
+            gate.push(check.mac("gate_seal open", open.map(Hash::as_slice)));
+        }
     }
     gate.extend(check.all("latches", LATCHES, text_and_blobs).await?);
     gate.extend(check.all("switches", SWITCHES, text_and_blobs).await?);
@@ -51,22 +57,47 @@ pub(crate) struct Check<'a> {
 pub(crate) type Fields = fn(&SqliteRow) -> Result<Vec<Vec<u8>>, sqlx::Error>;
 
 impl Check<'_> {
-    /// A table that may be long. The last two columns are the MAC and the row's place.
+    async fn proposals(&mut self) -> Result<BTreeMap<Vec<u8>, Hash>, Failure> {
+        let merges: i64 = sqlx::query_scalar(
+            "SELECT count(*) FROM pragma_table_info('proposals') WHERE name = 'merge'",
+        )
+        .fetch_one(&mut *self.conn)
+        .await?;
+        let all = if merges == 0 { proposal::ALL_BEFORE_MERGES } else { proposal::ALL };
+        self.paged("proposals", all, proposal::fields, proposal::is_open).await
+    }
+
+    /// A table that may be long. The last two columns are the MAC and the row's place. Gives the
+    /// MACs of the rows that are open, by id.
     async fn paged(
         &mut self,
         table: &'static str,
         sql: &'static str,
         fields: Fields,
-    ) -> Result<(), Failure> {
-        let mut after = i64::MIN;
+        is_open: fn(&SqliteRow) -> Result<bool, sqlx::Error>,
+    ) -> Result<BTreeMap<Vec<u8>, Hash>, Failure> {
+        let (mut after, mut open) = (i64::MIN, BTreeMap::new());
         loop {
             let rows = sqlx::query(sql).bind(after).fetch_all(&mut *self.conn).await?;
-            let Some(last) = rows.last() else { return Ok(()) };
+            let Some(last) = rows.last() else { return Ok(open) };
             after = last.try_get("place")?;
             for row in &rows {
-                self.row(table, row, fields)?;
+                let mac = self.row(table, row, fields)?;
+                if is_open(row)? {
+                    open.insert(row.try_get("id")?, mac);
+                }
             }
         }
+    }
+
+    /// Whether open approvals and proposals are under the seal: not in a database of a program that
+    /// knew nothing of that.
+    async fn seals_matters(&mut self) -> Result<bool, Failure> {
+        let indexed: i64 =
+            sqlx::query_scalar("SELECT count(*) FROM sqlite_schema WHERE name = 'proposals_open'")
+                .fetch_one(&mut *self.conn)
+                .await?;
+        Ok(indexed > 0)
     }
 
     /// A short table, in the order its MACs are sealed in.
@@ -206,6 +237,11 @@ fn budget(row: &SqliteRow) -> Result<Vec<Vec<u8>>, sqlx::Error> {
         row.try_get::<i64, _>("seq")?.to_be_bytes().to_vec(),
         row.try_get::<&str, _>("body")?.as_bytes().to_vec(),
     ])
+}
+
+/// Whether it may still be decided on or used.
+fn is_open_approval(row: &SqliteRow) -> Result<bool, sqlx::Error> {
+    Ok(matches!(row.try_get("status")?, "waiting" | "approved"))
 }
 
 const APPROVALS: &str =

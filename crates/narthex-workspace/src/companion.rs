@@ -102,7 +102,7 @@ impl Surface for CompanionSurface {
         Asks::new(actions(tool.declared(), arguments).map(|action| Question {
             action,
             entity_type,
-            target,
+            target: target.clone(),
         }))
     }
 

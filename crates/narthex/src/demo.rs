@@ -11,6 +11,7 @@ use serde_json::{Map, Value, json};
 use crate::house::OpenHouse;
 use crate::{Exit, Failure};
 
+pub mod graph;
 mod pages;
 
 /// What a demo house shows.
@@ -32,15 +33,25 @@ pub fn check_folder(dir: &DataDir) -> Result<(), Failure> {
     Ok(())
 }
 
+/// Says that a folder holds a demo, before there is anything else in it.
+pub fn mark(dir: &DataDir) -> Result<(), Failure> {
+    let marker = marker(dir);
+    fs::write(&marker, "this house is a demo\n").map_err(|error| Failure::file(&marker, &error))
+}
+
+/// Whether a folder holds a demo.
+pub fn is_one(dir: &DataDir) -> bool {
+    marker(dir).exists()
+}
+
 /// Fills the house the first time, and makes a new token every time (old ones cannot be shown).
 pub async fn settle(open: &OpenHouse) -> Result<Demo, Failure> {
-    let marker = marker(&open.dir);
-    fs::write(&marker, "this house is a demo\n").map_err(|error| Failure::file(&marker, &error))?;
     let visible = space(open, VISIBLE, "Harbour Observatory").await?;
     let hidden = space(open, HIDDEN, "Private").await?;
     for (slug, pages) in [(VISIBLE, pages::HARBOUR), (HIDDEN, pages::PRIVATE)] {
         fill(open, slug, pages).await?;
     }
+    graph::settle(open, VISIBLE).await?;
     let agent = Request::AgentAdd {
         slug: AGENT.to_owned(),
         name: Some("Demo agent".to_owned()),
@@ -62,8 +73,10 @@ pub async fn settle(open: &OpenHouse) -> Result<Demo, Failure> {
 
 impl Demo {
     /// The facts for a script.
-    pub fn facts(&self) -> Map<String, Value> {
+    pub fn facts(&self, url: &str) -> Map<String, Value> {
         let facts = json!({
+            "graph": graph::GRAPH,
+            "graph_url": graph_url(url),
             "agent": AGENT,
             "agent_token": self.agent_token,
             "owner_token": self.owner_token,
@@ -81,14 +94,17 @@ impl Demo {
     pub fn welcome(&self, url: &str, data_dir: &Path) -> String {
         let dir = data_dir.display();
         let token = &self.agent_token;
-        let call = |id: u32, tool: &str, arguments: &str| {
+        let (graph, graph_url) = (graph::GRAPH, graph_url(url));
+        let call = |url: &str, id: u32, tool: &str, arguments: &str| {
             format!(
                 "  curl -s {url} -H 'Authorization: Bearer {token}' -H 'Content-Type: application/json' \\\n    \
                  -d '{{\"jsonrpc\":\"2.0\",\"id\":{id},\"method\":\"tools/call\",\"params\":{{\"name\":\"{tool}\",\"arguments\":{arguments}}}}}'"
             )
         };
-        let search = call(1, "search", r#"{"query":"lighthouse"}"#);
+        let kept = call(&graph_url, 3, "kept_by", r#"{"params":{"person":"ines"}}"#);
+        let search = call(url, 1, "search", r#"{"query":"lighthouse"}"#);
         let propose = call(
+            url,
             2,
             "propose_change",
             r#"{"entity_type":"page","action":"update","id":"home","payload":{"title":"Harbour Observatory, open to visitors"},"reason":"visitors ask for it"}"#,
@@ -103,10 +119,18 @@ impl Demo {
              narthex inbox approve <id> --data-dir {dir}\n\n\
              3. Let Claude Code in:\n  \
              claude mcp add --transport http narthex {url} --header \"Authorization: Bearer {token}\"\n\n\
-             4. See what everyone did:\n  narthex ledger tail --data-dir {dir}\n\n\
+             4. Ask the graph '{graph}', which has an MCP endpoint of its own:\n{kept}\n  \
+             narthex graph query {graph} unkept --data-dir {dir}\n\n\
+             5. See what everyone did:\n  narthex ledger tail --data-dir {dir}\n\n\
              (With cargo alone, 'narthex' is 'cargo run --'.) Stop with Ctrl-C."
         )
     }
+}
+
+/// Where agents reach the graph.
+fn graph_url(url: &str) -> String {
+    let base = url.strip_suffix("/mcp").unwrap_or(url);
+    format!("{base}/graphs/{}/mcp", graph::GRAPH)
 }
 
 async fn space(open: &OpenHouse, slug: &str, name: &str) -> Result<SpaceId, Failure> {

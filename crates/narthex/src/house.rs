@@ -1,14 +1,16 @@
 //! A house that this process holds: data directory, store, policy, put together.
 
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
+use narthex_graph_surface::GraphConfig;
 use narthex_mcp::EdgeConfig;
 use narthex_server::{DataDir, DataDirError, Door, DoorConfig, DoorError, Held, House, HouseParts};
 use narthex_store::{Clock, RowKey, Store, StoreError, SystemClock};
 use narthex_store_sqlite::{SqliteConfig, SqliteStore};
 
-use crate::{Context, Exit, Failure};
+use crate::{Context, Exit, Failure, demo};
 
 /// A house that is ours until it is closed.
 #[derive(Debug)]
@@ -42,8 +44,9 @@ impl OpenHouse {
         let (database, head_file) = (dir.database(), dir.head_file());
         let mut sqlite = SqliteConfig::new(database, head_file, keys.ledger, keys.seal, now);
         sqlite.readers = context.config.store.readers;
-        let store = Arc::new(SqliteStore::open(sqlite).await.map_err(|error| unopened(&error))?);
-        let house = House::open(HouseParts {
+        let store =
+            Arc::new(Box::pin(SqliteStore::open(sqlite)).await.map_err(|error| unopened(&error))?);
+        let house = Box::pin(House::open(HouseParts {
             store: Arc::clone(&store) as Arc<dyn Store>,
             policy,
             clock,
@@ -51,10 +54,11 @@ impl OpenHouse {
             rows,
             gate: context.config.gate(),
             workspace: context.config.workspace(),
+            graphs: graphs(context, &dir)?,
             edge: edge(context),
             holder: what.to_owned(),
             stop_file: dir.stop_file(),
-        })
+        }))
         .await
         .map_err(|fault| Failure::new(Exit::Failed, fault.to_string()))?;
         Ok(Self { dir, held, house, store })
@@ -86,6 +90,24 @@ impl OpenHouse {
         drop(self.held);
         closed.map_err(|error| unopened(&error))
     }
+}
+
+/// What is declared for graphs: by the settings, and in a demo by the demo itself.
+fn graphs(context: &Context, dir: &DataDir) -> Result<GraphConfig, Failure> {
+    let beside = context.config_file.as_deref().and_then(Path::parent).unwrap_or(Path::new(""));
+    let mut declared = context.config.declarations(beside)?;
+    if demo::is_one(dir)
+        && let Some((slug, declaration)) = demo::graph::declaration()
+    {
+        declared.entry(slug).or_insert(declaration);
+    }
+    let limits = &context.config.limits;
+    Ok(GraphConfig {
+        declared,
+        load_bytes: limits.graph_load_bytes,
+        open_proposals: limits.open_proposals,
+        ..GraphConfig::default()
+    })
 }
 
 fn edge(context: &Context) -> EdgeConfig {

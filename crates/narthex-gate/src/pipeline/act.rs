@@ -4,7 +4,7 @@ use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
 use futures::FutureExt as _;
-use narthex_core::{EffectSite, Outcome, Place, Reason, RecordDraft, Subject, Taint};
+use narthex_core::{EffectSite, Holder, Outcome, Place, Reason, RecordDraft, Subject, Taint};
 use narthex_store::{Committed, Guard, Receipt, Refused, StoreError, UnitOfWork};
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
@@ -83,10 +83,12 @@ impl Inner {
         hung_up: &CancellationToken,
     ) -> Acted {
         let arguments = std::mem::take(&mut permit.arguments);
-        match permit.spec.effects.site {
+        match permit.weight.effects.site {
             EffectSite::Observe => Some(self.observe(surface, &permit, arguments).await),
             EffectSite::Local => self.change(surface, &permit, arguments).await,
             EffectSite::External => self.reach_out(surface, &permit, arguments, hung_up).await,
+            // A call that does not say where its effect lives is not decided on.
+            EffectSite::ByCall => Some(Err(CallError::Internal)),
         }
     }
 
@@ -101,7 +103,7 @@ impl Inner {
         let intent = Intent::new(trace.call, trace.tool.clone(), permit.context.clone());
         let acted = self.in_time(&permit.place, surface.observe(&intent, arguments)).await;
         if let Err(ToolError::Caller { reason: Reason::Stopped, .. }) = &acted {
-            return self.fail(trace, stopped()).await;
+            return self.fail(trace, permit.holder, stopped()).await;
         }
         let guards = std::iter::once(not_stopped(permit)).chain(self.within_budget(permit));
         let guards = guards.collect();
@@ -117,28 +119,33 @@ impl Inner {
         let intent = Intent::new(trace.call, trace.tool.clone(), permit.context.clone());
         let staged = match self.in_time(&permit.place, surface.stage(&intent, arguments)).await {
             Ok(staged) => staged,
-            Err(error) => return Some(self.fail(trace, error).await),
+            Err(error) => return Some(self.fail(trace, permit.holder, error).await),
         };
+        if staged.weight.is_some_and(|weight| !permit.weight.covers(weight)) {
+            return None;
+        }
         let mut answer = staged.answer;
         let brings = brought(permit.spec.effects, answer.taint);
         let released = Released {
             outcome: Outcome::Ok,
             reason: Reason::Permitted,
             subject: &staged.subject,
-            bytes: Some(answer.text().len() as u64),
+            bytes: Some(answer.sent_bytes()),
             cost: answer.cost,
             armed: brings.without(permit.context.taint),
         };
         let outcome = trace.outcome(Outcome::Ok, Reason::Permitted, Subject::default());
         let unit = UnitOfWork {
             guards: self.guards(permit),
-            effect: Some(staged.effect),
+            effect: staged.effect,
             arms: self.arming(trace, permit.holder, brings, &staged.subject),
             records: vec![trace.intent(staged.subject.clone()), released.on(outcome)],
         };
-        match self.store.commit(unit).await {
+        let committed = self.store.commit(unit).await;
+        drop(staged.hold);
+        match committed {
             Ok(_) => Some(Ok(answer)),
-            Err(error) => self.not_made(trace, error).await,
+            Err(error) => self.not_made(permit, error).await,
         }
     }
 
@@ -158,7 +165,7 @@ impl Inner {
         };
         let committed = match self.store.commit(unit).await {
             Ok(committed) => committed,
-            Err(error) => return self.not_made(trace, error).await,
+            Err(error) => return self.not_made(permit, error).await,
         };
         let Some(receipt) = first(&committed) else { return Some(Err(CallError::Internal)) };
         let context = permit.context.clone();
@@ -202,7 +209,7 @@ impl Inner {
         match self.store.commit(unit).await {
             Ok(committed) => answer.open(first(&committed).ok_or(CallError::Internal)?),
             Err(StoreError::Refused(refused)) => {
-                self.fail(&permit.trace, StoreError::Refused(refused).into()).await
+                self.fail(&permit.trace, permit.holder, StoreError::Refused(refused).into()).await
             }
             Err(error) => {
                 tracing::error!(%error, "a record could not be made durable");
@@ -212,17 +219,33 @@ impl Inner {
     }
 
     /// A change whose intent was not made durable.
-    async fn not_made(&self, trace: &Trace, error: StoreError) -> Acted {
+    async fn not_made(&self, permit: &Permit, error: StoreError) -> Acted {
         match error {
-            StoreError::Refused(Refused::TaintMoved | Refused::NotApproved(_)) => None,
-            other => Some(self.fail(trace, other.into()).await),
+            StoreError::Refused(
+                Refused::TaintMoved
+                | Refused::NotApproved(_)
+                | Refused::HeadMoved { .. }
+                | Refused::BranchMoved { .. },
+            ) => None,
+            other => Some(self.fail(&permit.trace, permit.holder, other.into()).await),
         }
     }
 
-    /// A change that was not made, recorded as such.
-    async fn fail(&self, trace: &Trace, error: ToolError) -> Result<ToolOutput, CallError> {
+    /// A change that was not made, recorded as such, with what is told about it.
+    pub(super) async fn fail(
+        &self,
+        trace: &Trace,
+        holder: Holder,
+        error: ToolError,
+    ) -> Result<ToolOutput, CallError> {
+        let brings = error.taint();
         let answer = Sealed(Err(error));
-        let unit = UnitOfWork::records(vec![trace.refused(answer.reason(), 1)]);
+        let armed = brings.without(trace.taint);
+        let record = RecordDraft { armed, ..trace.refused(answer.reason(), 1) };
+        let unit = UnitOfWork {
+            arms: self.arming(trace, holder, brings, &Subject::default()),
+            ..UnitOfWork::records(vec![record])
+        };
         let committed = self.store.commit(unit).await.map_err(|error| {
             tracing::error!(%error, "a record could not be made durable");
             CallError::Unavailable
@@ -259,7 +282,7 @@ impl Inner {
             Some(not_stopped(permit)),
             Some(Guard::AgentActive(principal.agent.id)),
             token,
-            Some(Guard::CeilingAdmits { holder, tier: permit.spec.tier }),
+            Some(Guard::CeilingAdmits { holder, tier: permit.weight.tier }),
             Some(Guard::TaintWithin { holder, decided }),
             self.within_budget(permit),
             permit.approved.map(|approved| self.burns(&permit.trace, approved)),
@@ -321,12 +344,10 @@ impl Sealed {
     }
 
     fn bytes(&mut self) -> Option<u64> {
-        let len = match &mut self.0 {
-            Ok(output) => output.text().len(),
-            Err(ToolError::Caller { message, .. }) => message.len(),
-            Err(_) => return None,
-        };
-        Some(len as u64)
+        match &mut self.0 {
+            Ok(output) => Some(output.sent_bytes()),
+            Err(error) => error.sent_bytes(),
+        }
     }
 
     fn cost(&self) -> Option<narthex_core::Cost> {
@@ -336,14 +357,14 @@ impl Sealed {
     fn brings(&self, effects: narthex_core::Effects) -> Taint {
         match &self.0 {
             Ok(output) => brought(effects, output.taint),
-            Err(_) => brought_by_error(effects),
+            Err(error) => brought_by_error(effects, error.taint()),
         }
     }
 
     fn open(self, _receipt: Receipt) -> Result<ToolOutput, CallError> {
         self.0.map_err(|error| match error {
             ToolError::Caller { reason: Reason::Unauthorized, .. } => CallError::Unauthorized,
-            ToolError::Caller { reason, message } => CallError::Refused { reason, message },
+            ToolError::Caller { reason, message, .. } => CallError::Refused { reason, message },
             ToolError::Unavailable(why) => {
                 tracing::error!(%why, "the store is unavailable");
                 CallError::Unavailable

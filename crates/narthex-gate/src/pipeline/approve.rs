@@ -2,7 +2,7 @@
 
 use narthex_core::{
     Approval, ApprovalId, ApprovalMark, ApprovalStatus, Approver, Binding, Digest, ForCall, Reason,
-    Taint, Timestamp,
+    Taint, Timestamp, canonical_json,
 };
 use narthex_store::{Effect, Effected, Guard, Refused, StoreError, UnitOfWork, fresh_uuid};
 
@@ -71,6 +71,14 @@ impl Inner {
 
     /// Puts the call before the owner; the same call that waits already is not put there twice.
     async fn ask(&self, trace: &Trace, asked: Asked, digest: Digest) -> CallError {
+        let most = self.config.approval_bytes;
+        if canonical_json(&asked.binding.arguments).len() > most {
+            let message = format!(
+                "this call needs the owner's approval, and its arguments are more than the {most} bytes an owner can look at: make it smaller, or do it where no approval is needed"
+            );
+            let reason = Reason::LimitReached;
+            return self.told(trace.refused(reason, 1), reason, message).await;
+        }
         let now = self.clock.moment();
         let wait = i64::try_from(self.config.approval_wait.as_millis()).unwrap_or(i64::MAX);
         let approval = Approval {

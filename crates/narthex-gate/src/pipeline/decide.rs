@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use narthex_core::{
-    Binding, Budget, Ceiling, Consent, Holder, Place, Question, Reason, RequestId, Ruling,
-    SessionId, Standing, Taint, Tier, canonical_json, rule,
+    Binding, Budget, Ceiling, Consent, Holder, Place, Reason, RequestId, Ruling, SessionId,
+    Standing, Taint, Tier, canonical_json, rule,
 };
 use narthex_store::{StoreError, UnitOfWork};
 use serde_json::Value;
@@ -15,7 +15,7 @@ use super::approve::{Approved, Asked};
 use super::record::Trace;
 use crate::gate::{Inner, new_call};
 use crate::ready::ReadyTool;
-use crate::{CallContext, CallError, ReadySurface, ToolSpec};
+use crate::{Asks, CallContext, CallError, ReadySurface, ToolError, ToolSpec, Weight};
 
 /// A call as a client asks for it: everything in it is the client's word.
 #[derive(Debug, Clone)]
@@ -37,6 +37,7 @@ pub struct Invocation {
 pub(super) struct Permit {
     pub(super) trace: Trace,
     pub(super) spec: Arc<ToolSpec>,
+    pub(super) weight: Weight,
     pub(super) arguments: Value,
     pub(super) context: CallContext,
     pub(super) holder: Holder,
@@ -51,6 +52,8 @@ enum Denied {
     Tell { error: CallError, record: Box<narthex_core::RecordDraft> },
     /// It is in the ledger already.
     Told(CallError),
+    /// The surface could not say what it weighs.
+    Failed(ToolError, Box<Trace>),
 }
 
 impl Inner {
@@ -73,6 +76,10 @@ impl Inner {
             Ok(permit) => Ok(permit),
             Err(denied) => match denied {
                 Denied::Told(error) => Err(error),
+                Denied::Failed(error, trace) => {
+                    let told = self.fail(&trace, admitted.holder(), error).await;
+                    Err(told.err().unwrap_or(CallError::Internal))
+                }
                 Denied::Tell { error, record } => Err(self.refuse(error, *record).await),
             },
         }
@@ -89,7 +96,11 @@ impl Inner {
         self.is_stopped(&place).map_err(|reason| said(&trace, reason))?;
         let taint = self.taint_of(holder).await.map_err(|error| unavailable(&trace, &error))?;
         trace.taint = taint;
-        let context = self.context(admitted, taint);
+        let space = self.space_ceiling(admitted.scope.space()).await;
+        let space = space.map_err(|error| unavailable(&trace, &error))?;
+        let standing =
+            self.standing(admitted.principal.agent.ceiling, invocation.consent, space, taint);
+        let context = self.context(admitted, standing);
         let unknown = |trace: &Trace, name: &str, reason| {
             let error = CallError::UnknownTool { name: name.to_owned() };
             Denied::Tell { error, record: Box::new(trace.refused(reason, 1)) }
@@ -105,16 +116,29 @@ impl Inner {
         if let Err(message) = tool.check(&mut invocation.arguments) {
             return Err(told(&trace, Reason::InvalidArguments, message));
         }
-        let asks = surface.surface().asks(&tool.spec, Some(&invocation.arguments), &context);
-        self.policy_permits_all(admitted, asks.questions())
-            .map_err(|reason| said(&trace, reason))?;
-        let space = self.space_ceiling(admitted.scope.space()).await;
-        let space = space.map_err(|error| unavailable(&trace, &error))?;
-        let standing =
-            self.standing(admitted.principal.agent.ceiling, invocation.consent, space, taint);
-        let approved = match rule(&standing, tool.spec.tier, &tool.spec.effects) {
+        let asks = surface.surface().asks_now(&tool.spec, &invocation.arguments, &context).await;
+        let asks = match asks {
+            Ok(asks) => asks,
+            Err(error) => return Err(Denied::Failed(error, Box::new(trace))),
+        };
+        self.policy_permits_all(admitted, &asks).map_err(|reason| said(&trace, reason))?;
+        let weighed = surface.surface().weigh(&tool.spec, &invocation.arguments, &context).await;
+        let weight = match weighed {
+            Ok(weight) => weight.at_least(tool.spec.weight()),
+            Err(error) => return Err(Denied::Failed(error, Box::new(trace))),
+        };
+        if !weight.is_sound() {
+            let error = ToolError::Internal(format!("{} weighs {weight:?}", tool.spec.name));
+            return Err(Denied::Failed(error, Box::new(trace)));
+        }
+        trace.tier = Some(weight.tier);
+        let approved = match rule(&standing, weight.tier, &weight.effects) {
             Ruling::Allow => None,
-            Ruling::Refuse(reason) => return Err(said(&trace, reason)),
+            Ruling::Refuse(reason) => {
+                let way_out = surface.surface().way_out(&tool.spec, reason);
+                let way_out = way_out.map(|way| format!("; {way}")).unwrap_or_default();
+                return Err(told(&trace, reason, format!("{}{way_out}", reason.message())));
+            }
             Ruling::NeedsApproval { because, nonce } => {
                 let target = tool.one_target(&invocation.arguments);
                 if nonce && target.is_none() {
@@ -126,7 +150,7 @@ impl Inner {
                     tool: tool.spec.name.clone(),
                     definition: tool.definition,
                     arguments: invocation.arguments.clone(),
-                    tier: tool.spec.tier,
+                    tier: weight.tier,
                     mode: standing.mode,
                     policy: self.policy.load().version(),
                 };
@@ -139,6 +163,7 @@ impl Inner {
         Ok(Permit {
             trace,
             spec: Arc::clone(&tool.spec),
+            weight,
             arguments: invocation.arguments,
             budget: admitted.principal.agent.budget.unwrap_or(self.config.budget),
             context,
@@ -157,15 +182,15 @@ impl Inner {
         consent: Consent,
         space: Option<Tier>,
     ) -> bool {
-        let context = self.context(admitted, Taint::CLEAN);
         let ceiling = admitted.principal.agent.ceiling;
         let standing = self.standing(ceiling, consent, space, Taint::CLEAN);
+        let context = self.context(admitted, standing);
         let ruling = rule(&standing, tool.spec.tier, &tool.spec.effects);
         !matches!(ruling, Ruling::Refuse(_))
             && self.policy_permits_some(admitted, surface, tool, &context).is_ok()
     }
 
-    fn policy_permits_some(
+    pub(super) fn policy_permits_some(
         &self,
         admitted: &Admitted,
         surface: &ReadySurface,
@@ -173,6 +198,9 @@ impl Inner {
         context: &CallContext,
     ) -> Result<(), Reason> {
         let asks = surface.surface().asks(&tool.spec, None, context);
+        if asks.is_open() {
+            return Ok(());
+        }
         let policy = self.policy.load();
         let mut reason = Reason::PolicyDenied;
         for question in asks.questions() {
@@ -184,17 +212,16 @@ impl Inner {
         Err(reason)
     }
 
-    fn policy_permits_all(
-        &self,
-        admitted: &Admitted,
-        questions: &[Question],
-    ) -> Result<(), Reason> {
-        // Nothing asked means nothing permitted.
-        if questions.is_empty() {
+    fn policy_permits_all(&self, admitted: &Admitted, asks: &Asks) -> Result<(), Reason> {
+        if asks.is_open() {
+            return Ok(());
+        }
+        // No question means nothing permitted.
+        if asks.questions().is_empty() {
             return Err(Reason::PolicyDenied);
         }
         let policy = self.policy.load();
-        questions.iter().try_for_each(|question| self.permits(&policy, admitted, question))
+        asks.questions().iter().try_for_each(|question| self.permits(&policy, admitted, question))
     }
 
     /// Where the agent stands.
@@ -209,11 +236,13 @@ impl Inner {
         Standing { mode, ceiling: Ceiling::of(mode, space, agent, consent), taint }
     }
 
-    pub(super) fn context(&self, admitted: &Admitted, taint: Taint) -> CallContext {
+    pub(super) fn context(&self, admitted: &Admitted, standing: Standing) -> CallContext {
         CallContext {
             principal: admitted.principal.clone(),
             scope: admitted.scope,
-            taint,
+            taint: standing.taint,
+            ceiling: standing.ceiling.tier(),
+            policy: self.policy.load_full(),
             transport: admitted.transport,
             now: self.clock.now(),
         }

@@ -58,6 +58,24 @@ impl Gate {
         }
     }
 
+    /// Whether it is the owner who comes with this. Who else it may be makes no difference.
+    pub async fn identify_owner(&self, presented: Presented<'_>) -> Result<(), Refusal> {
+        let verified = match presented.bearer {
+            None => Err(VerifyError::Bad),
+            Some(bearer) => self.inner().verifier.verify(bearer).await,
+        };
+        match verified {
+            Ok(Verified::Owner) => Ok(()),
+            Ok(Verified::Agent { .. }) | Err(VerifyError::Bad) => {
+                Err(self.turn_away(presented.source, Reason::Unauthorized).await)
+            }
+            Err(VerifyError::Unavailable(why)) => {
+                tracing::error!(%why, "credentials cannot be checked");
+                Err(Refusal::because(Reason::Unavailable))
+            }
+        }
+    }
+
     /// A request that the edge refused before asking who it was: counted, and the first of a
     /// window in the ledger at once.
     pub async fn refused_at_the_edge(&self, reason: Reason) {

@@ -37,6 +37,18 @@ impl Gate {
         Ok(shown)
     }
 
+    /// Whether policy lets this agent know of a surface at all: it could make some call there.
+    pub fn may_see(&self, admitted: &Admitted, surface: &ReadySurface) -> bool {
+        let inner = self.inner();
+        let ceiling = admitted.principal.agent.ceiling;
+        let standing = inner.standing(ceiling, Consent::Absent, None, Taint::CLEAN);
+        let context = inner.context(admitted, standing);
+        surface.tools().any(|tool| {
+            let asks = surface.surface().asks(&tool.spec, None, &context);
+            !asks.is_open() && inner.policy_permits_some(admitted, surface, tool, &context).is_ok()
+        })
+    }
+
     /// Records that a method which calls no tool was answered.
     pub async fn note(
         &self,
@@ -97,7 +109,10 @@ impl Gate {
 
     /// What a client is told about a surface when it connects.
     pub fn describe(&self, admitted: &Admitted, surface: &ReadySurface) -> crate::SurfaceInfo {
-        surface.surface().info(&self.inner().context(admitted, Taint::CLEAN))
+        let inner = self.inner();
+        let ceiling = admitted.principal.agent.ceiling;
+        let standing = inner.standing(ceiling, Consent::Absent, None, Taint::CLEAN);
+        surface.surface().info(&inner.context(admitted, standing))
     }
 
     async fn keep(&self, record: narthex_core::RecordDraft) -> Result<(), CallError> {

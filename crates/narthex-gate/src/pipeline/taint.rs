@@ -87,11 +87,12 @@ pub(super) fn brought(effects: Effects, said: Taint) -> Taint {
     })
 }
 
-/// What an error brings. Ours are our own words; an upstream's are as foreign as its answers.
-pub(super) fn brought_by_error(effects: Effects) -> Taint {
+/// What an error brings. Ours are our own words, where they do not say otherwise; an upstream's are
+/// as foreign as its answers.
+pub(super) fn brought_by_error(effects: Effects, said: Taint) -> Taint {
     match effects.takes_in {
-        TakesIn::Foreign => brought(effects, Taint::CLEAN),
-        TakesIn::Owned | TakesIn::ByAnswer => Taint::CLEAN,
+        TakesIn::Foreign => brought(effects, said),
+        TakesIn::Owned | TakesIn::ByAnswer => said,
     }
 }
 

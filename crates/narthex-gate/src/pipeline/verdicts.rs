@@ -48,7 +48,7 @@ impl Inner {
             policy: policy.version(),
             agent: agent.id,
             space: admitted.scope.space(),
-            question: *question,
+            question: question.clone(),
         };
         if let Some(known) = self.verdicts.0.get(&key)
             // An agent that changed since is another agent.

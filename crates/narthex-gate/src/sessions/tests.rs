@@ -94,3 +94,44 @@ fn two_may_listen_and_a_place_is_given_back() {
     drop(places);
     assert!(sessions.resume(A, &id, at(0)).and_then(|session| session.listen()).is_some());
 }
+
+#[test]
+fn whatever_runs_out_is_told_once_with_its_reason() {
+    type Finds = fn(&Sessions, &str, Moment);
+    let finders: [(&str, Finds); 3] = [
+        ("its next message", |sessions, id, now| assert!(sessions.resume(A, id, now).is_none())),
+        ("another handshake", |sessions, _, now| drop(open(sessions, B, now))),
+        ("a look", |sessions, _, now| assert!(sessions.list(now).is_empty())),
+    ];
+    for (who, find) in finders {
+        for (heard, found, why) in [
+            (0, 11, Reason::SessionIdle),
+            (20, 26, Reason::SessionExpired),
+            (20, 60, Reason::SessionExpired),
+        ] {
+            let sessions = sessions(2);
+            let id = open(&sessions, A, at(0)).expect("room");
+            for second in (0..=heard).step_by(10) {
+                assert!(sessions.resume(A, &id, at(second)).is_some(), "{second}");
+            }
+            assert_eq!(sessions.take_run_out(), []);
+            for _ in 0..3 {
+                find(&sessions, &id, at(found));
+            }
+            let told: Vec<_> = sessions.take_run_out();
+            let told: Vec<_> = told.iter().map(|one| (one.agent, one.why)).collect();
+            assert_eq!(told, [(A, why)], "{who}");
+            find(&sessions, &id, at(found));
+            assert_eq!(sessions.take_run_out(), [], "{who}, again");
+        }
+    }
+}
+
+#[test]
+fn what_its_client_ended_has_not_run_out() {
+    let sessions = sessions(2);
+    let id = open(&sessions, A, at(0)).expect("room");
+    assert!(sessions.end(A, &id));
+    assert!(sessions.list(at(100)).is_empty());
+    assert_eq!(sessions.take_run_out(), []);
+}

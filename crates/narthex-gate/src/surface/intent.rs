@@ -1,8 +1,10 @@
 //! What an executor must be handed. Only the gate makes these.
 
 use std::marker::PhantomData;
+use std::sync::Arc;
 
-use narthex_core::{CallId, Principal, Scope, Taint, Timestamp, Transport};
+use narthex_core::{CallId, Principal, Question, Scope, Taint, Tier, Timestamp, Transport};
+use narthex_policy::{Asker, PolicyEngine};
 use narthex_store::Receipt;
 
 /// Who is asking and where, as far as a surface may know.
@@ -14,10 +16,22 @@ pub struct CallContext {
     pub scope: Scope,
     /// What it had taken in before this call.
     pub taint: Taint,
+    /// The highest tier it may reach now.
+    pub ceiling: Tier,
+    /// The policy it was decided by.
+    pub(crate) policy: Arc<PolicyEngine>,
     /// How the call arrived.
     pub transport: Transport,
     /// When it was decided.
     pub now: Timestamp,
+}
+
+impl CallContext {
+    /// Whether policy would permit the caller something: for lists that show what is permitted.
+    pub fn permits(&self, question: &Question) -> bool {
+        let asker = Asker { agent: &self.principal.agent, scope: self.scope };
+        self.policy.decide(&asker, question).is_permitted()
+    }
 }
 
 /// The intent of looking something up.

@@ -2,15 +2,18 @@
 
 mod intent;
 mod spec;
+mod typed;
 
 use std::fmt::Debug;
 
 use async_trait::async_trait;
-use narthex_core::{Question, Slug};
+use narthex_core::{Question, Reason, Slug};
 use serde_json::Value;
 
 pub use intent::{CallContext, Intent, Local, Observe, RecordedIntent};
-pub use spec::{Annotations, SurfaceInfo, ToolSpec};
+pub use spec::{Annotations, ResourceSpec, SurfaceInfo, ToolSpec, Weight};
+
+pub use typed::{input_schema, output_schema, read_arguments, write_answer};
 
 use crate::{ToolError, ToolOutput};
 
@@ -36,12 +39,45 @@ pub trait Surface: Debug + Send + Sync {
     /// Every tool there is. Whole: no cursors.
     fn tools(&self) -> &[ToolSpec];
 
+    /// What can be read by an address. Whole: no cursors.
+    fn resources(&self) -> &[ResourceSpec] {
+        &[]
+    }
+
     /// What policy is asked about a tool.
     ///
     /// With arguments (already checked against the schema): the exact questions, all of which
     /// must be permitted. Without: every question some arguments could lead to, any of which
     /// being permitted shows the tool in a list.
     fn asks(&self, tool: &ToolSpec, arguments: Option<&Value>, context: &CallContext) -> Asks;
+
+    /// What policy is asked about this very call, where that depends on what is there as well.
+    async fn asks_now(
+        &self,
+        tool: &ToolSpec,
+        arguments: &Value,
+        context: &CallContext,
+    ) -> Result<Asks, ToolError> {
+        Ok(self.asks(tool, Some(arguments), context))
+    }
+
+    /// How much this very call can change. A tool's spec says the least that any call of it can,
+    /// which is what a list goes by; the gate takes no less for a call.
+    ///
+    /// What it goes by may move before the call is made: [`Staged::weight`] says what it was then.
+    async fn weigh(
+        &self,
+        tool: &ToolSpec,
+        _arguments: &Value,
+        _context: &CallContext,
+    ) -> Result<Weight, ToolError> {
+        Ok(tool.weight())
+    }
+
+    /// What a caller could do instead, where a call of this tool goes further than it may.
+    fn way_out(&self, _tool: &ToolSpec, _reason: Reason) -> Option<&'static str> {
+        None
+    }
 
     /// Looks something up.
     async fn observe(
@@ -63,27 +99,60 @@ pub trait Surface: Debug + Send + Sync {
 
 /// What policy is asked about a call.
 #[derive(Debug, Clone)]
-pub struct Asks(Vec<Question>);
+pub struct Asks {
+    questions: Vec<Question>,
+    open: bool,
+}
 
 impl Asks {
     /// These questions. An empty list permits nothing.
     pub fn new(questions: impl IntoIterator<Item = Question>) -> Self {
-        Self(questions.into_iter().collect())
+        Self { questions: questions.into_iter().collect(), open: false }
+    }
+
+    /// Nothing is asked: whoever was let in as far as here may call it, since it tells nothing that
+    /// being let in did not.
+    pub const fn nothing() -> Self {
+        Self { questions: Vec::new(), open: true }
     }
 
     /// The questions.
     pub fn questions(&self) -> &[Question] {
-        &self.0
+        &self.questions
+    }
+
+    /// Whether nothing has to be asked.
+    pub const fn is_open(&self) -> bool {
+        self.open
     }
 }
 
 /// A change to our own store, ready to be committed with its records.
 #[derive(Debug)]
 pub struct Staged {
-    /// What is to change.
-    pub effect: narthex_store::Effect,
+    /// What is to change; nothing if it is as asked for already.
+    pub effect: Option<narthex_store::Effect>,
     /// What it is about, for the ledger.
     pub subject: narthex_core::Subject,
     /// What to answer once it is durable.
     pub answer: ToolOutput,
+    /// What the call weighs as it was staged, where that depends on what was found. If it is more
+    /// than was decided on, it is decided on anew.
+    pub weight: Option<Weight>,
+    /// Held until the change is durable or was refused.
+    pub hold: Option<Box<dyn Hold>>,
+}
+
+/// Something that must stay in someone's hands until a change is made.
+pub trait Hold: Debug + Send {}
+
+impl Staged {
+    /// A change whose weight is its tool's, and that needs nothing held.
+    pub const fn new(
+        effect: narthex_store::Effect,
+        subject: narthex_core::Subject,
+        answer: ToolOutput,
+    ) -> Self {
+        Self { effect: Some(effect), subject, answer, weight: None, hold: None }
+    }
 }

@@ -1,6 +1,6 @@
 //! A tool as data.
 
-use narthex_core::{Digest, Effects, Tier};
+use narthex_core::{Containment, Digest, EffectSite, Effects, Sends, Tier};
 use serde_json::{Value, json};
 
 /// What a client is told about what a tool does. Hints, said explicitly; the tier decides.
@@ -43,6 +43,11 @@ pub struct ToolSpec {
 }
 
 impl ToolSpec {
+    /// The least that any call of it weighs.
+    pub const fn weight(&self) -> Weight {
+        Weight { tier: self.tier, effects: self.effects }
+    }
+
     /// The digest of everything that is listed and decided on. Change any of it and it is
     /// another tool.
     pub fn definition(&self) -> Digest {
@@ -64,6 +69,74 @@ impl ToolSpec {
             "target": self.target,
         }))
     }
+}
+
+/// How much a call can change, and what it does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Weight {
+    /// How much.
+    pub tier: Tier,
+    /// What.
+    pub effects: Effects,
+}
+
+impl Weight {
+    /// This, but in nothing less than another says.
+    pub fn at_least(self, other: Self) -> Self {
+        let contained = self.effects.containment == Containment::Contained
+            && other.effects.containment == Containment::Contained;
+        let containment = if contained { Containment::Contained } else { Containment::Direct };
+        let inside = self.effects.sends == Sends::Inside && other.effects.sends == Sends::Inside;
+        let sends = if inside { Sends::Inside } else { Sends::Outside };
+        // What it reads and takes in, and where its effect lives, is the tool's to say; unless it
+        // leaves that to the call.
+        let site = match other.effects.site {
+            EffectSite::ByCall => self.effects.site,
+            said @ (EffectSite::Observe | EffectSite::Local | EffectSite::External) => said,
+        };
+        Self {
+            tier: self.tier.max(other.tier),
+            effects: Effects { containment, sends, site, ..other.effects },
+        }
+    }
+
+    /// Whether a call can be made at all that weighs this: who only looks changes nothing, and who
+    /// changes something does not only look.
+    pub(crate) fn is_sound(self) -> bool {
+        match self.effects.site {
+            EffectSite::Observe => self.tier == Tier::T0,
+            EffectSite::Local => self.tier != Tier::T0,
+            EffectSite::External => true,
+            EffectSite::ByCall => false,
+        }
+    }
+
+    /// Whether a decision on this covers another.
+    pub fn covers(self, other: Self) -> bool {
+        self.at_least(other) == self
+    }
+}
+
+/// Something that can be read by an address: the answer of one of the surface's own tools, so that
+/// it is decided on, recorded and masked like any call of it.
+#[derive(Debug, Clone)]
+pub struct ResourceSpec {
+    /// Its address.
+    pub uri: String,
+    /// Its name.
+    pub name: String,
+    /// What people call it.
+    pub title: String,
+    /// What the model is told.
+    pub description: String,
+    /// What kind of text it is.
+    pub mime: &'static str,
+    /// The tool; it observes.
+    pub tool: &'static str,
+    /// What the tool is called with.
+    pub arguments: Value,
+    /// Where in the tool's answer the text is, as a JSON pointer; all of it, as JSON, if nowhere.
+    pub text: Option<&'static str>,
 }
 
 /// What a client is told when it connects.

@@ -2,12 +2,14 @@
 
 use narthex_core::{Consent, Reason};
 use narthex_gate::{Admitted, SessionTerms};
-use rmcp::model::{CacheScope, DiscoverResult, InitializeResult};
+use rmcp::model::{
+    CacheScope, DiscoverResult, InitializeResult, ResourcesCapability, ServerCapabilities,
+};
 use secrecy::ExposeSecret as _;
 use serde_json::{Map, Value};
 
 use super::waiting::handshake_opens_urls;
-use super::wire::{capabilities, implementation};
+use super::wire::implementation;
 use super::{Asked, Carrier, Dispatch};
 use crate::era::{SERVED, negotiate};
 use crate::fault::Fault;
@@ -44,7 +46,7 @@ impl Dispatch {
             return Err(fault);
         }
         let info = self.gate.describe(admitted, &self.surface);
-        let result = InitializeResult::new(capabilities())
+        let result = InitializeResult::new(self.capabilities())
             .with_protocol_version(negotiate(params.get("protocolVersion")))
             .with_server_info(implementation().with_title(info.title))
             .with_instructions(info.instructions);
@@ -68,12 +70,23 @@ impl Dispatch {
         }
         self.note(admitted, &method).await?;
         let info = self.gate.describe(admitted, &self.surface);
-        let mut result = DiscoverResult::new(SERVED.to_vec(), capabilities())
+        let mut result = DiscoverResult::new(SERVED.to_vec(), self.capabilities())
             .with_ttl_ms(self.ttl_ms())
             .with_cache_scope(CacheScope::Private)
             .with_server_info(implementation().with_title(info.title));
         result.instructions = Some(info.instructions);
         Ok(Reply::result(id, &result))
+    }
+
+    /// What is not named here answers as an unknown method. Nothing is subscribed to or announced.
+    fn capabilities(&self) -> ServerCapabilities {
+        let mut capabilities = ServerCapabilities::builder().enable_tools().build();
+        if self.has_resources() {
+            let mut resources = ResourcesCapability::default();
+            (resources.subscribe, resources.list_changed) = (Some(false), Some(false));
+            capabilities.resources = Some(resources);
+        }
+        capabilities
     }
 
     pub(super) fn ttl_ms(&self) -> u64 {

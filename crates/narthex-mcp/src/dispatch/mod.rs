@@ -2,6 +2,7 @@
 
 mod handshake;
 mod request_state;
+mod resources;
 mod session;
 mod tools;
 mod waiting;
@@ -10,11 +11,13 @@ mod wire;
 pub(crate) use handshake::terms;
 pub(crate) use session::opens_session;
 
+use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
 use narthex_core::{Consent, Reason, SessionId};
 use narthex_gate::{Admitted, Gate, Method, OpenSession, ReadySurface, SessionTerms};
+use serde_json::value::RawValue;
 
 use crate::EdgeConfig;
 use crate::console::ConsoleUrl;
@@ -28,6 +31,8 @@ use crate::reply::Reply;
 pub(crate) struct Dispatch {
     pub(crate) gate: Gate,
     pub(crate) surface: Arc<ReadySurface>,
+    /// Each tool as it is listed, written once.
+    listed: HashMap<String, Box<RawValue>>,
     list_ttl: Duration,
     console: Option<ConsoleUrl>,
 }
@@ -87,7 +92,9 @@ impl Asked {
 
 impl Dispatch {
     pub(crate) fn new(gate: Gate, surface: Arc<ReadySurface>, config: &EdgeConfig) -> Self {
-        Self { gate, surface, list_ttl: config.list_ttl, console: config.console.clone() }
+        let listed = surface.surface().tools().iter().filter_map(wire::listed).collect();
+        let (list_ttl, console) = (config.list_ttl, config.console.clone());
+        Self { gate, surface, listed, list_ttl, console }
     }
 
     /// Answers a message.
@@ -102,6 +109,15 @@ impl Dispatch {
             (Era::Legacy, "ping") => Ok(Reply::result(&id, &rmcp::model::EmptyObject {})),
             (_, "tools/list") => self.list_tools(admitted, &id, &asked).await,
             (_, "tools/call") => self.call_tool(admitted, &id, asked).await,
+            (_, "resources/list") if self.has_resources() => {
+                self.list_resources(admitted, &id, &asked).await
+            }
+            (_, "resources/templates/list") if self.has_resources() => {
+                self.list_templates(admitted, &id, &asked).await
+            }
+            (_, "resources/read") if self.has_resources() => {
+                self.read_resource(admitted, &id, asked).await
+            }
             _ => {
                 self.refuse(
                     admitted,

@@ -22,11 +22,12 @@ impl Dispatch {
         id: Option<&str>,
         method: &Method,
     ) -> Result<OpenSession, Fault> {
-        let found = id.map(|id| self.gate.resume_session(admitted, id));
-        let fault = match found {
-            Some(Ok(session)) => return Ok(session),
-            Some(Err(_)) => Fault::unknown_session(),
+        let fault = match id {
             None => Fault::session_required(),
+            Some(id) => match self.gate.resume_session(admitted, id).await {
+                Ok(session) => return Ok(session),
+                Err(_) => Fault::unknown_session(),
+            },
         };
         self.refuse(admitted, method, Reason::UnknownSession, fault).await
     }
@@ -38,7 +39,7 @@ impl Dispatch {
         terms: SessionTerms,
         method: &Method,
     ) -> Result<NewSession, Fault> {
-        let refusal = match self.gate.open_session(admitted, terms) {
+        let refusal = match self.gate.open_session(admitted, terms).await {
             Ok(opened) => return Ok(opened),
             Err(refusal) => refusal,
         };

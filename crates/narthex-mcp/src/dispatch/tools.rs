@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 
 use super::request_state::CallMark;
 use super::waiting::{STATE_PARAM, Way, input_required, turned_down, url_required};
-use super::wire::{answer, refusal, server_info_meta, tool, waits};
+use super::wire::{ToolList, answer, refusal, server_info_meta, waits};
 use super::{Asked, Dispatch};
 use crate::era::Era;
 use crate::fault::Fault;
@@ -25,14 +25,11 @@ impl Dispatch {
         asked: &Asked,
     ) -> Result<Reply, Fault> {
         let method = asked.method();
-        if asked.message.params.contains_key("cursor") {
-            let fault = Fault::invalid_params("unknown cursor: the list has one page");
-            return self.refuse(admitted, &method, Reason::InvalidArguments, fault).await;
-        }
+        self.no_cursor(admitted, asked).await?;
         let specs =
             self.gate.list(admitted, &self.surface, &method).await.map_err(Fault::of_call)?;
-        let mut list =
-            ListToolsResult::with_all_items(specs.iter().map(|spec| tool(spec)).collect());
+        let tools = specs.iter().filter_map(|spec| self.listed.get(&spec.name)).map(Box::as_ref);
+        let mut list = ListToolsResult::with_all_items(Vec::new());
         list.meta = Some(server_info_meta());
         match asked.era {
             Era::Modern => {
@@ -40,7 +37,7 @@ impl Dispatch {
             }
             Era::Legacy => list.result_type = None,
         }
-        Ok(Reply::result(id, &list))
+        Ok(Reply::result(id, &ToolList::new(&list, tools.collect())))
     }
 
     pub(super) async fn call_tool(

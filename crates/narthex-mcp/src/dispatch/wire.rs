@@ -5,15 +5,40 @@ use std::sync::{Arc, LazyLock};
 use narthex_core::Reason;
 use narthex_gate::{ToolOutput, ToolSpec, Waiting};
 use rmcp::model::{
-    CallToolResult, ContentBlock, Implementation, JsonObject, MetaObject, ResultType,
-    ServerCapabilities, Tool, ToolAnnotations,
+    CallToolResult, ContentBlock, Implementation, JsonObject, ListToolsResult, MetaObject,
+    ResultType, Tool, ToolAnnotations,
 };
+use serde::Serialize;
+use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
 use crate::era::Era;
 
+/// A tool's name, and how it is listed.
+pub(super) fn listed(spec: &ToolSpec) -> Option<(String, Box<RawValue>)> {
+    let written = serde_json::value::to_raw_value(&tool(spec));
+    let written = written.inspect_err(|error| tracing::error!(%error, "a tool cannot be listed"));
+    Some((spec.name.clone(), written.ok()?))
+}
+
+/// A list of tools that are written already, in a frame that has none.
+#[derive(Serialize)]
+pub(super) struct ToolList<'a> {
+    tools: Vec<&'a RawValue>,
+    #[serde(flatten)]
+    frame: JsonObject,
+}
+
+impl<'a> ToolList<'a> {
+    pub(super) fn new(frame: &ListToolsResult, tools: Vec<&'a RawValue>) -> Self {
+        let mut frame = object(serde_json::to_value(frame).unwrap_or_default());
+        frame.shift_remove("tools");
+        Self { tools, frame }
+    }
+}
+
 /// A tool as it is listed.
-pub(super) fn tool(spec: &ToolSpec) -> Tool {
+fn tool(spec: &ToolSpec) -> Tool {
     let hints = spec.annotations;
     let annotations = ToolAnnotations::with_title(spec.title.clone())
         .read_only(hints.read_only)
@@ -68,11 +93,6 @@ fn stamped(mut result: CallToolResult, era: Era) -> CallToolResult {
         Era::Legacy => None,
     };
     result
-}
-
-/// Tools, and nothing else: what is not named here answers as an unknown method.
-pub(super) fn capabilities() -> ServerCapabilities {
-    ServerCapabilities::builder().enable_tools().build()
 }
 
 pub(super) fn implementation() -> Implementation {

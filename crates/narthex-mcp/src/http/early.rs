@@ -101,7 +101,7 @@ impl Waiting {
                     return Some((Ok(piece), None));
                 }
                 _ = waiting.check.tick() => {
-                    let good = waiting.endpoint.dispatch.gate.still_good(&waiting.admitted).await;
+                    let good = waiting.endpoint.gate.still_good(&waiting.admitted).await;
                     if !good {
                         // Revoked meanwhile: the response is cut, not ended.
                         return Some((Err(io::ErrorKind::PermissionDenied.into()), None));

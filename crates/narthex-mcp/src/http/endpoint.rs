@@ -1,17 +1,19 @@
 //! One MCP endpoint: what a request meets, in this order, before its message is answered.
 
 use std::convert::Infallible;
+use std::fmt::Debug;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
+use async_trait::async_trait;
 use axum::body::Body;
 use axum::extract::ConnectInfo;
 use http::request::Parts;
 use http::{HeaderMap, Request, Response, StatusCode};
-use narthex_core::Reason;
-use narthex_gate::{Admitted, Gate, Presented, ReadySurface, Source};
+use narthex_core::{AgentId, Reason};
+use narthex_gate::{Admitted, CallError, Gate, Presented, ReadySurface, Source};
 
 use super::bearer::bearer;
 use super::body::{Bodies, BodyFault, Held};
@@ -25,7 +27,8 @@ use crate::era::Era;
 use crate::message::{Message, Unreadable};
 use crate::reply::Reply;
 
-/// A tower service that answers one surface's MCP messages on whatever path it is mounted.
+/// A tower service that answers MCP messages on whatever path it is mounted: one surface's, or
+/// those of the surface its path names.
 ///
 /// It expects the peer's address as [`ConnectInfo`] in the request, as [`super::serve`] puts it
 /// there; Host and Origin were checked by then.
@@ -34,18 +37,75 @@ pub struct McpEndpoint(Arc<Endpoint>);
 
 #[derive(Debug)]
 pub(super) struct Endpoint {
-    pub(super) dispatch: Dispatch,
+    pub(super) gate: Gate,
     pub(super) config: EdgeConfig,
+    rooms: Arc<dyn Rooms>,
+    large: Option<LargeCall>,
     bodies: Bodies,
+}
+
+/// A surface behind its gate, with what does not change from request to request made once.
+#[derive(Debug, Clone)]
+pub struct Served(Arc<Dispatch>);
+
+impl Served {
+    /// Of this surface.
+    pub fn new(gate: Gate, surface: Arc<ReadySurface>, config: &EdgeConfig) -> Self {
+        Self(Arc::new(Dispatch::new(gate, surface, config)))
+    }
+}
+
+/// Where a path leads.
+#[async_trait]
+pub trait Rooms: Debug + Send + Sync {
+    /// The surface on this path, for someone who was let in. None if there is none, or none for
+    /// them: the two are the same to the byte.
+    async fn room(&self, path: &str, admitted: &Admitted) -> Result<Option<Served>, CallError>;
+}
+
+#[async_trait]
+impl Rooms for Served {
+    async fn room(&self, _: &str, _: &Admitted) -> Result<Option<Served>, CallError> {
+        Ok(Some(self.clone()))
+    }
+}
+
+/// A tool whose calls may be larger than any other message.
+#[derive(Debug, Clone, Copy)]
+pub struct LargeCall {
+    /// Which.
+    pub tool: &'static str,
+    /// Bytes of the whole message; over it 413.
+    pub bytes: usize,
+}
+
+impl LargeCall {
+    fn is(self, message: &Message) -> bool {
+        message.method == "tools/call"
+            && message.params.get("name").and_then(serde_json::Value::as_str) == Some(self.tool)
+    }
 }
 
 /// Puts a surface behind its gate on HTTP.
 pub fn mcp_service(gate: Gate, surface: Arc<ReadySurface>, config: EdgeConfig) -> McpEndpoint {
-    McpEndpoint(Arc::new(Endpoint {
-        dispatch: Dispatch::new(gate, surface, &config),
-        bodies: Bodies::new(config.body_bytes, config.body_deadline, config.body_memory),
-        config,
-    }))
+    let served = Served::new(gate.clone(), surface, &config);
+    mcp_rooms(gate, Arc::new(served), config, None)
+}
+
+/// Puts the surfaces that paths lead to behind their gate on HTTP.
+pub fn mcp_rooms(
+    gate: Gate,
+    rooms: Arc<dyn Rooms>,
+    config: EdgeConfig,
+    large: Option<LargeCall>,
+) -> McpEndpoint {
+    let (mut most, mut memory) = (config.body_bytes, config.body_memory);
+    if let Some(large) = large {
+        most = most.max(large.bytes);
+        memory = memory.max(large.bytes);
+    }
+    let bodies = Bodies::new(most, config.body_deadline, memory);
+    McpEndpoint(Arc::new(Endpoint { gate, config, rooms, large, bodies }))
 }
 
 impl tower::Service<Request<Body>> for McpEndpoint {
@@ -68,7 +128,7 @@ impl tower::Service<Request<Body>> for McpEndpoint {
 impl Endpoint {
     async fn handle(self: Arc<Self>, request: Request<Body>) -> Result<Response<Body>, Refused> {
         let (parts, body) = request.into_parts();
-        let gate = &self.dispatch.gate;
+        let gate = &self.gate;
         let form = match Form::of(&parts, gate.keeps_sessions()) {
             Ok(form) => form,
             Err(refused) => {
@@ -77,16 +137,39 @@ impl Endpoint {
             }
         };
         let admitted = self.let_in(&parts).await?;
+        let dispatch = self.room(parts.uri.path(), &admitted).await?;
         match form {
-            Form::Message(takes) => self.take_message(admitted, takes, parts.headers, body).await,
-            Form::Listen => Ok(self.listen(admitted, &parts).await),
-            Form::End => Ok(self.end_session(admitted, &parts).await),
+            Form::Message(takes) => {
+                self.take_message(dispatch, admitted, takes, parts.headers, body).await
+            }
+            Form::Listen => Ok(self.listen(&dispatch, admitted, &parts).await),
+            Form::End => Ok(self.end_session(&dispatch, admitted, &parts).await),
+        }
+    }
+
+    /// Where does the path lead them?
+    async fn room(&self, path: &str, admitted: &Admitted) -> Result<Arc<Dispatch>, Refused> {
+        match self.rooms.room(path, admitted).await {
+            Ok(Some(Served(dispatch))) => Ok(dispatch),
+            Ok(None) => {
+                self.gate.refused_unread(admitted, Reason::NotFound).await;
+                Err(Box::new(closing(
+                    StatusCode::NOT_FOUND,
+                    Reason::NotFound.code(),
+                    Reason::NotFound.message(),
+                )))
+            }
+            Err(error) => {
+                tracing::error!(?error, "a surface cannot be served");
+                self.gate.refused_unread(admitted, Reason::Unavailable).await;
+                Err(Box::new(overloaded()))
+            }
         }
     }
 
     /// Who is this, and may they come in now?
     async fn let_in(&self, parts: &Parts) -> Result<Admitted, Refused> {
-        let gate = &self.dispatch.gate;
+        let gate = &self.gate;
         let presented = Presented { bearer: bearer(&parts.headers), source: source(parts) };
         let away = |refusal| Box::new(turned_away(&refusal));
         let identified = gate.identify(presented).await.map_err(away)?;
@@ -95,22 +178,22 @@ impl Endpoint {
 
     async fn take_message(
         self: Arc<Self>,
+        dispatch: Arc<Dispatch>,
         admitted: Admitted,
         takes: Takes,
         headers: HeaderMap,
         body: Body,
     ) -> Result<Response<Body>, Refused> {
-        let held = match self.bodies.read(admitted.principal().agent.id, body).await {
-            Ok(held) => held,
+        let (held, read) = match self.read(admitted.principal().agent.id, body).await {
+            Ok(both) => both,
             Err(fault) => {
-                self.dispatch.gate.refused_unread(&admitted, fault.reason()).await;
+                self.gate.refused_unread(&admitted, fault.reason()).await;
                 return Err(Box::new(unread(fault)));
             }
         };
-        let read = Message::read(&held.bytes);
         // The head of a handshake's answer may have to name the session, so it waits for it.
         let shakes_hands = read.as_ref().is_ok_and(opens_session);
-        let work = Box::pin(Arc::clone(&self).work(admitted.clone(), headers, read, held));
+        let work = Box::pin(work(dispatch, admitted.clone(), headers, read, held));
         Ok(if shakes_hands {
             early::plain(work.await)
         } else {
@@ -118,34 +201,47 @@ impl Endpoint {
         })
     }
 
-    /// Answers the message; its memory is held until then.
-    async fn work(
-        self: Arc<Self>,
-        admitted: Admitted,
-        headers: HeaderMap,
-        read: Result<Message, Unreadable>,
-        _held: Held,
-    ) -> Reply {
-        let dispatch = &self.dispatch;
-        let message = match read {
-            Ok(message) => message,
-            Err(unreadable) => return dispatch.refuse_message(&admitted, unreadable).await,
-        };
-        let era = match Era::of_http(&message, &headers) {
-            Ok(era) => era,
-            Err(fault) => return dispatch.refuse_asked(&admitted, &message, fault).await,
-        };
-        let mut session = None;
-        if dispatch.needs_session(era, &message) {
-            let method = method_of(&message);
-            match dispatch.session(&admitted, session_id(&headers), &method).await {
-                Ok(known) => session = Some(known),
-                Err(fault) => return Reply::fault(message.id.as_ref(), &fault),
-            }
-        }
-        let asked = Asked { message, era, carrier: Carrier::Http(session) };
-        dispatch.answer(&admitted, asked).await
+    /// The message. What is larger than a message may be is only ever the one large call, which has
+    /// a bound of its own whichever of the two is higher.
+    async fn read(
+        &self,
+        agent: AgentId,
+        body: Body,
+    ) -> Result<(Held, Result<Message, Unreadable>), BodyFault> {
+        let held = self.bodies.read(agent, body).await?;
+        let read = Message::read(&held.bytes);
+        let large = self.large.filter(|large| read.as_ref().is_ok_and(|read| large.is(read)));
+        let most = large.map_or(self.config.body_bytes, |large| large.bytes);
+        if held.bytes.len() <= most { Ok((held, read)) } else { Err(BodyFault::TooLarge) }
     }
+}
+
+/// Answers the message; its memory is held until then.
+async fn work(
+    dispatch: Arc<Dispatch>,
+    admitted: Admitted,
+    headers: HeaderMap,
+    read: Result<Message, Unreadable>,
+    _held: Held,
+) -> Reply {
+    let message = match read {
+        Ok(message) => message,
+        Err(unreadable) => return dispatch.refuse_message(&admitted, unreadable).await,
+    };
+    let era = match Era::of_http(&message, &headers) {
+        Ok(era) => era,
+        Err(fault) => return dispatch.refuse_asked(&admitted, &message, fault).await,
+    };
+    let mut session = None;
+    if dispatch.needs_session(era, &message) {
+        let method = method_of(&message);
+        match dispatch.session(&admitted, session_id(&headers), &method).await {
+            Ok(known) => session = Some(known),
+            Err(fault) => return Reply::fault(message.id.as_ref(), &fault),
+        }
+    }
+    let asked = Asked { message, era, carrier: Carrier::Http(session) };
+    dispatch.answer(&admitted, asked).await
 }
 
 fn unread(fault: BodyFault) -> Response<Body> {
@@ -168,7 +264,7 @@ fn unread(fault: BodyFault) -> Response<Body> {
 }
 
 /// Where the request came from. What a header says about it is only ever the client's word.
-fn source(parts: &Parts) -> Source {
+pub(super) fn source(parts: &Parts) -> Source {
     let peer = parts.extensions.get::<ConnectInfo<SocketAddr>>().map(|peer| peer.0.ip());
     Source::Address(peer.unwrap_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED)))
 }

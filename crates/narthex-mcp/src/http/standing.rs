@@ -20,6 +20,7 @@ use super::connection::Stopping;
 use super::early::{CHECK_EVERY, plain, streaming, ticks};
 use super::endpoint::Endpoint;
 use super::form::session_id;
+use crate::dispatch::Dispatch;
 use crate::fault::Fault;
 use crate::reply::Reply;
 
@@ -28,10 +29,11 @@ impl Endpoint {
     /// the house.
     pub(super) async fn listen(
         self: &Arc<Self>,
+        dispatch: &Dispatch,
         admitted: Admitted,
         parts: &Parts,
     ) -> Response<Body> {
-        match self.place(&admitted, parts).await {
+        match place(dispatch, &admitted, parts).await {
             Ok((session, place)) => {
                 let Stopping(stop) = parts.extensions.get().cloned().unwrap_or_default();
                 let standing = Standing {
@@ -50,43 +52,47 @@ impl Endpoint {
         }
     }
 
-    async fn place(
-        &self,
-        admitted: &Admitted,
-        parts: &Parts,
-    ) -> Result<(OpenSession, OwnedSemaphorePermit), Fault> {
-        let mut method = named(LISTEN);
-        let id = session_id(&parts.headers);
-        let session = self.dispatch.session(admitted, id, &method).await?;
-        method.session = Some(session.id.clone());
-        let Some(place) = session.listen() else {
-            let fault = Fault::too_many_streams();
-            return self.dispatch.refuse(admitted, &method, Reason::LimitReached, fault).await;
-        };
-        self.dispatch.note(admitted, &method).await?;
-        Ok((session, place))
-    }
-
     /// Ends a session and everything that listens in it.
-    pub(super) async fn end_session(&self, admitted: Admitted, parts: &Parts) -> Response<Body> {
-        match self.ended(&admitted, parts).await {
+    pub(super) async fn end_session(
+        &self,
+        dispatch: &Dispatch,
+        admitted: Admitted,
+        parts: &Parts,
+    ) -> Response<Body> {
+        match ended(dispatch, &admitted, parts).await {
             Ok(()) => plain(Reply { status: StatusCode::NO_CONTENT, ..Reply::accepted() }),
             Err(fault) => plain(Reply::fault(None, &fault)),
         }
     }
-
-    async fn ended(&self, admitted: &Admitted, parts: &Parts) -> Result<(), Fault> {
-        let mut method = named(END);
-        let id = session_id(&parts.headers);
-        let session = self.dispatch.session(admitted, id, &method).await?;
-        method.session = Some(session.id);
-        self.dispatch.note(admitted, &method).await?;
-        // If it ended meanwhile, it has ended.
-        self.dispatch.gate.end_session(admitted, id.unwrap_or_default());
-        Ok(())
-    }
 }
 
+async fn place(
+    dispatch: &Dispatch,
+    admitted: &Admitted,
+    parts: &Parts,
+) -> Result<(OpenSession, OwnedSemaphorePermit), Fault> {
+    let mut method = named(LISTEN);
+    let id = session_id(&parts.headers);
+    let session = dispatch.session(admitted, id, &method).await?;
+    method.session = Some(session.id.clone());
+    let Some(place) = session.listen() else {
+        let fault = Fault::too_many_streams();
+        return dispatch.refuse(admitted, &method, Reason::LimitReached, fault).await;
+    };
+    dispatch.note(admitted, &method).await?;
+    Ok((session, place))
+}
+
+async fn ended(dispatch: &Dispatch, admitted: &Admitted, parts: &Parts) -> Result<(), Fault> {
+    let mut method = named(END);
+    let id = session_id(&parts.headers);
+    let session = dispatch.session(admitted, id, &method).await?;
+    method.session = Some(session.id);
+    dispatch.note(admitted, &method).await?;
+    // If it ended meanwhile, it has ended.
+    dispatch.gate.end_session(admitted, id.unwrap_or_default());
+    Ok(())
+}
 /// A stream that is open.
 struct Standing {
     endpoint: Arc<Endpoint>,
@@ -108,7 +114,7 @@ impl Standing {
                 () = standing.session.ended.cancelled() => return None,
                 () = standing.stop.cancelled() => return None,
                 _ = standing.check.tick() => {
-                    let gate = &standing.endpoint.dispatch.gate;
+                    let gate = &standing.endpoint.gate;
                     if !gate.still_good(&standing.admitted).await {
                         // Revoked meanwhile: the response is cut, not ended.
                         return Some((Err(io::ErrorKind::PermissionDenied.into()), None));

@@ -87,18 +87,21 @@ async fn large_bodies_share_one_memory_and_small_ones_do_not_wait_for_it() {
     let text = "x".repeat(900 * 1024);
     let arguments = json!({"name": "echo", "arguments": {"text": text}});
     let large = Request::legacy(TA, "tools/call", &arguments);
-    // One that stops short of its end holds what it sent.
-    let mut holder = TcpStream::connect(house.addr).await.expect("a connection");
     let bytes = large.bytes();
-    holder.write_all(&bytes[..bytes.len() - 10]).await.expect("room");
-    let mut turned_away = large.send(house.addr).await;
+    let mut held = None;
     for _ in 0..50 {
+        // One that stops short of its end holds what it sent. Which of the two comes first is the
+        // scheduler's to say; the one that comes second is turned away.
+        let mut holder = TcpStream::connect(house.addr).await.expect("a connection");
+        let _ = holder.write_all(&bytes[..bytes.len() - 10]).await;
+        tokio::time::sleep(Duration::from_millis(50)).await;
+        let turned_away = large.send(house.addr).await;
         if turned_away.status == 503 {
+            held = Some((holder, turned_away));
             break;
         }
-        tokio::time::sleep(Duration::from_millis(50)).await;
-        turned_away = large.send(house.addr).await;
     }
+    let (holder, turned_away) = held.expect("a holder that keeps the other out");
     assert_eq!(turned_away.status, 503);
     assert!(turned_away.header("retry-after").is_some());
     assert_eq!(call().send(house.addr).await.status, 200);

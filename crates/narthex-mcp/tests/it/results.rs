@@ -133,3 +133,27 @@ async fn refusals_are_results_a_model_can_read() {
         assert!(legacy.get("resultType").is_none(), "{name}");
     }
 }
+
+/// The gate charges for what the edge sends, so the two must agree.
+#[tokio::test]
+async fn both_forms_of_an_answer_are_charged() {
+    let house = House::new().open().await;
+    for (tool, arguments) in [
+        ("echo", json!({"text": "x".repeat(1_000)})),
+        ("echo", json!({"text": "\"quoted\" \u{fc}"})),
+        ("nothing", json!({})),
+        ("missing", json!({})),
+    ] {
+        let params = json!({"name": tool, "arguments": arguments});
+        let result = Request::modern(TA, "tools/call", &params).send(house.addr).await.result();
+        let text = result["content"][0]["text"].as_str().expect("a text");
+        let sent = match (result.get("structuredContent"), &result["_meta"]["narthex/error"]) {
+            (Some(structured), _) => text.len() + structured.to_string().len(),
+            (None, Value::Null) => text.len(),
+            // Once in the text, once beside it.
+            (None, error) => 2 * error["message"].as_str().expect("a message").len(),
+        };
+        let record = house.records().pop().expect("a record");
+        assert_eq!(record.bytes, Some(sent as u64), "{result}");
+    }
+}

@@ -1,6 +1,6 @@
 use narthex_core::{
-    Agent, AgentId, AgentKind, EntityType, Grants, PolicyAction, Question, Reason, Scope, SpaceId,
-    Target, Tier, Timestamp,
+    Agent, AgentId, AgentKind, BranchAsk, BranchShape, EntityType, Grants, GraphId, GraphTarget,
+    PolicyAction, Question, Reason, Scope, SpaceId, Target, Tier, Timestamp,
 };
 use uuid::Uuid;
 
@@ -53,6 +53,30 @@ const DECISIONS: &[(&str, &str, &str, &str, &str, bool)] = &[
     ("bound companion", "read suggest", "search", "page", "house", false),
     ("bound companion", "read suggest", "update", "page", "b", false),
     ("bound companion", "read suggest", "read", "conversation", "house", true),
+    // Graphs: one of the agent's space, one elsewhere.
+    ("agent", "read suggest", "read", "graph", "graph a", true),
+    ("agent", "read suggest", "invoke_query", "graph", "graph a", true),
+    ("agent", "read suggest", "change", "graph", "graph a", true),
+    ("agent", "read suggest", "schema_apply", "graph", "graph a", true),
+    ("agent", "read suggest", "branch_create", "graph", "graph a", true),
+    ("agent", "read suggest", "branch_delete", "graph", "graph a", true),
+    ("agent", "read suggest", "branch_merge", "graph", "graph a", true),
+    ("agent", "read suggest", "read", "graph", "graph b", false),
+    ("agent", "read suggest", "change", "graph", "graph b", false),
+    ("agent", "read", "read", "graph", "graph a", true),
+    ("agent", "read", "invoke_query", "graph", "graph a", true),
+    ("agent", "read", "change", "graph", "graph a", false),
+    ("agent", "read", "branch_merge", "graph", "graph a", false),
+    ("agent", "suggest", "read", "graph", "graph a", false),
+    ("agent", "read:*:page", "read", "graph", "graph a", false),
+    ("agent", "read:read:graph", "read", "graph", "graph a", true),
+    ("agent", "read:read:graph", "invoke_query", "graph", "graph a", false),
+    ("agent", "suggest:branch_merge:graph", "branch_merge", "graph", "graph a", true),
+    ("agent", "suggest:branch_merge:graph", "change", "graph", "graph a", false),
+    ("companion", "read suggest", "read", "graph", "graph a", false),
+    ("companion", "read suggest", "change", "graph", "graph a", false),
+    // Its own words do not reach into what is not a graph.
+    ("agent", "read suggest", "read", "graph", "a", false),
 ];
 
 #[test]
@@ -96,6 +120,88 @@ fn an_owners_forbid_narrows_and_is_named() {
 }
 
 #[test]
+fn an_owner_narrows_by_graph_branch_and_stored_query() {
+    let engine = engine_with(
+        r#"
+        @id("only-its-own-branches")
+        forbid (principal, action in [Narthex::Action::"change", Narthex::Action::"schema_apply"], resource)
+        unless { context has branch && context.branch.own && !context.branch.protected };
+        @id("not-this-query")
+        forbid (principal, action == Narthex::Action::"invoke_query", resource)
+        when { context has query && context.query == "salaries" };
+        @id("not-here")
+        forbid (principal, action == Narthex::Action::"branch_create", resource is Narthex::Graph)
+        when { resource.slug == "sales" };
+        "#,
+    )
+    .expect("valid");
+    let space = SpaceId::from_uuid(Uuid::from_u128(A));
+    let shape = |own, protected| {
+        BranchAsk::This(BranchShape { name: "x".parse().expect("branch"), protected, own })
+    };
+    let none = BranchAsk::None;
+    for (action, branch, query, permitted) in [
+        (PolicyAction::Change, shape(true, false), None, true),
+        (PolicyAction::Change, shape(true, true), None, false),
+        (PolicyAction::Change, shape(false, false), None, false),
+        (PolicyAction::Change, none.clone(), None, false),
+        // Some branch or other: its own would do.
+        (PolicyAction::Change, BranchAsk::Any, None, true),
+        (PolicyAction::BranchCreate, BranchAsk::Any, None, false),
+        (PolicyAction::SchemaApply, shape(false, false), None, false),
+        (PolicyAction::BranchMerge, shape(false, false), None, true),
+        (PolicyAction::InvokeQuery, none.clone(), Some("ships"), true),
+        (PolicyAction::InvokeQuery, none, Some("salaries"), false),
+        (PolicyAction::BranchCreate, shape(true, false), None, false),
+    ] {
+        let said = format!("{action:?} {branch:?} {query:?}");
+        let agent = agent(AgentKind::External, "read suggest", Scope::Space(space));
+        let target = graph(space, branch, query);
+        let question = Question { action, entity_type: EntityType::Graph, target };
+        let asker = Asker { agent: &agent, scope: Scope::Space(space) };
+        let verdict = engine.decide(&asker, &question);
+        assert!(verdict.errors().is_empty(), "{verdict:?}");
+        assert_eq!(verdict.is_permitted(), permitted, "{said}: {verdict:?}");
+    }
+}
+
+#[test]
+fn a_list_asks_for_some_branch_whatever_its_name() {
+    let space = SpaceId::from_uuid(Uuid::from_u128(A));
+    for (policy, shown) in [
+        ("", true),
+        (
+            r#"forbid (principal, action == Narthex::Action::"change", resource) unless { context has branch && context.branch.name like "drafts/*" };"#,
+            true,
+        ),
+        (
+            r#"forbid (principal, action == Narthex::Action::"change", resource) when { context has branch && context.branch.protected };"#,
+            true,
+        ),
+        (
+            r#"forbid (principal, action == Narthex::Action::"change", resource) when { context has branch };"#,
+            false,
+        ),
+        (r#"forbid (principal, action == Narthex::Action::"change", resource);"#, false),
+        (
+            r#"forbid (principal, action == Narthex::Action::"change", resource) when { resource.slug == "sales" };"#,
+            false,
+        ),
+    ] {
+        let engine = engine_with(policy).expect("valid");
+        let target = graph(space, BranchAsk::Any, None);
+        let question =
+            Question { action: PolicyAction::Change, entity_type: EntityType::Graph, target };
+        for (grants, granted) in [("suggest", true), ("read", false)] {
+            let agent = agent(AgentKind::External, grants, Scope::Space(space));
+            let asker = Asker { agent: &agent, scope: Scope::Space(space) };
+            let verdict = engine.decide(&asker, &question);
+            assert_eq!(verdict.is_permitted(), shown && granted, "{policy} {grants}: {verdict:?}");
+        }
+    }
+}
+
+#[test]
 fn faulty_policies_are_refused_whole() {
     for (text, part) in [
         ("permit (principal, action, resource)", "unexpected end of input"),
@@ -130,13 +236,40 @@ fn ask(
     target: &str,
 ) -> super::Verdict {
     let space = |n: u128| SpaceId::from_uuid(Uuid::from_u128(n));
-    let grants: Grants = grants.split_whitespace().map(|g| g.parse().expect("grant")).collect();
     let (kind, scope) = match kind {
         "agent" => (AgentKind::External, Scope::Space(space(A))),
         "companion" => (AgentKind::Companion, Scope::AllSpaces),
         _ => (AgentKind::Companion, Scope::Space(space(A))),
     };
-    let agent = Agent {
+    let agent = agent(kind, grants, scope);
+    let question = Question {
+        action: PolicyAction::ALL.into_iter().find(|a| a.as_str() == action).expect("action"),
+        entity_type: entity.parse::<EntityType>().expect("entity type"),
+        target: match target {
+            "a" => Target::Space(space(A)),
+            "b" => Target::Space(space(B)),
+            "graph a" => graph(space(A), BranchAsk::None, None),
+            "graph b" => graph(space(B), BranchAsk::None, None),
+            _ => Target::House,
+        },
+    };
+    engine.decide(&Asker { agent: &agent, scope }, &question)
+}
+
+fn graph(space: SpaceId, branch: BranchAsk, query: Option<&str>) -> Target {
+    Target::Graph(Box::new(GraphTarget {
+        graph: GraphId::from_uuid(Uuid::from_u128(7)),
+        slug: "sales".parse().expect("slug"),
+        space,
+        branch,
+        into: BranchAsk::None,
+        query: query.map(str::to_owned),
+    }))
+}
+
+fn agent(kind: AgentKind, grants: &str, scope: Scope) -> Agent {
+    let grants: Grants = grants.split_whitespace().map(|g| g.parse().expect("grant")).collect();
+    Agent {
         id: AgentId::from_uuid(Uuid::from_u128(1)),
         slug: "helper".parse().expect("slug"),
         name: narthex_core::Title::parse("Helper").expect("title"),
@@ -148,15 +281,5 @@ fn ask(
         budget: None,
         disabled: false,
         created: Timestamp::from_millis(0),
-    };
-    let question = Question {
-        action: PolicyAction::ALL.into_iter().find(|a| a.as_str() == action).expect("action"),
-        entity_type: entity.parse::<EntityType>().expect("entity type"),
-        target: match target {
-            "a" => Target::Space(space(A)),
-            "b" => Target::Space(space(B)),
-            _ => Target::House,
-        },
-    };
-    engine.decide(&Asker { agent: &agent, scope }, &question)
+    }
 }

@@ -95,9 +95,6 @@ pub(super) fn words(budget: Option<&Budget>) -> String {
     )
 }
 
-/// The longest window: what was used up is remembered for so long.
-pub const LONGEST_WINDOW_SECONDS: u32 = 31 * 24 * 3_600;
-
 #[cfg(test)]
 mod tests {
     use super::{BudgetSpec, Limit, loosens, words};

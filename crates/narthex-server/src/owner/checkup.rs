@@ -1,8 +1,10 @@
 //! Whether the house can read its own state, and whether that makes sense. Whether the rows on
-//! disk are those that were written is what `narthex ledger verify` proves, seals included.
+//! disk are those that were written is what `narthex ledger verify` proves, seals included; which of
+//! them is not the newest, only the house that holds it knows.
 
 use std::fmt::Display;
 
+use narthex_core::{EngagedBy, SwitchScope};
 use narthex_store::ApprovalFilter;
 
 use super::{Checked, Desk, OwnerError, Reply};
@@ -20,10 +22,41 @@ impl Desk {
         let filter = ApprovalFilter { limit: MOST, ..ApprovalFilter::default() };
         let approvals = store.approvals(&filter).await;
         checked.push(seen("approvals", approvals.map(|all| counted(all.len(), "kept"))));
+        checked.push(seen("rows", self.rows_read().await));
+        checked.push(seen("damage", self.damage_read().await));
         checked.push(seen("budgets", self.budgets_read().await));
         checked.push(seen("mode", self.mode_read().await));
         checked.push(seen("clock", self.clock_read().await));
         Ok(Reply::Checked(checked))
+    }
+
+    /// Rows against what the house knows of them.
+    async fn rows_read(&self) -> Result<String, OwnerError> {
+        let damaged = self.store().damaged_rows().await?;
+        if damaged.is_empty() {
+            return Ok("as they were last written".to_owned());
+        }
+        Err(super::desk::conflict(damaged.join("; ")))
+    }
+
+    /// What a start found, as long as the stop that followed was not lifted. By then the rows may
+    /// be sound again.
+    async fn damage_read(&self) -> Result<String, OwnerError> {
+        let switches = self.store().switches().await?;
+        let Some(stop) = switches.get(&SwitchScope::Everything) else { return Ok(answered()) };
+        let Some(stored) = self.store().newest_damage().await? else { return Ok(answered()) };
+        let record = stored.read().map_err(|error| super::desk::conflict(error.to_string()))?;
+        // The owner may have stopped everything for another reason, since or before.
+        if stop.by != EngagedBy::House && record.at < stop.at {
+            return Ok(answered());
+        }
+        let note = if stop.by == EngagedBy::House { stop.note.as_str() } else { "" };
+        Err(super::desk::conflict(format!(
+            "at {} a start found the gate's state damaged (record {}) and stopped everything{}{note}",
+            record.at,
+            record.seq,
+            if note.is_empty() { "" } else { ": " },
+        )))
     }
 
     async fn budgets_read(&self) -> Result<String, OwnerError> {
@@ -79,6 +112,10 @@ impl Desk {
 
 fn seen(what: &str, found: Result<String, impl Display>) -> Checked {
     Checked { what: what.to_owned(), found: found.map_err(|error| error.to_string()) }
+}
+
+fn answered() -> String {
+    "none that was not answered".to_owned()
 }
 
 fn counted(count: usize, of: &str) -> String {

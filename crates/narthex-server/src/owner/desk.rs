@@ -8,8 +8,10 @@ use narthex_core::{
     Subject, Timestamp, Transport,
 };
 use narthex_gate::{Gate, ReadySurface, SecretKey};
+use narthex_graph_surface::GraphHall;
 use narthex_store::{Committed, Effect, Refused, Store, StoreError, UnitOfWork, fresh_uuid};
 
+use super::graphs::Loads;
 use super::{OwnerError, Reply, Request, Trouble};
 use crate::{StopFile, Watched};
 
@@ -18,6 +20,8 @@ use crate::{StopFile, Watched};
 pub struct Desk {
     pub(super) gate: Gate,
     pub(super) workspace: Arc<ReadySurface>,
+    pub(super) graphs: Arc<GraphHall>,
+    pub(super) loads: Loads,
     pub(super) token_key: SecretKey,
     pub(super) holder: Arc<str>,
     pub(super) mcp_url: Arc<OnceLock<String>>,
@@ -29,12 +33,25 @@ impl Desk {
     pub(crate) fn new(
         gate: Gate,
         workspace: Arc<ReadySurface>,
+        graphs: Arc<GraphHall>,
         token_key: SecretKey,
         holder: String,
         stop_file: StopFile,
     ) -> Self {
         let (mcp_url, followers) = (Arc::default(), Arc::default());
-        Self { gate, workspace, token_key, holder: holder.into(), mcp_url, stop_file, followers }
+        let (holder, loads) = (holder.into(), Loads::default());
+        Self { gate, workspace, graphs, loads, token_key, holder, mcp_url, stop_file, followers }
+    }
+
+    /// The desk as one connection sees it: what it leaves half done goes with it.
+    #[must_use]
+    pub fn visit(&self) -> Self {
+        Self { loads: self.loads.another(), ..self.clone() }
+    }
+
+    /// Forgets what a connection left half done.
+    pub async fn tidy_up(&self) {
+        self.loads.abandon().await;
     }
 
     /// Says where agents connect, once the door is open.
@@ -91,7 +108,10 @@ impl Desk {
                 self.inbox_list(space.as_deref(), statuses, limit).await
             }
             Request::InboxShow { proposal } => self.inbox_show(&proposal).await,
-            Request::InboxApprove { proposal } => self.inbox_approve(&proposal).await,
+            Request::InboxApprove { proposal } => self.inbox_approve(&proposal, &[]).await,
+            Request::InboxResolve { proposal, resolutions } => {
+                self.inbox_approve(&proposal, &resolutions).await
+            }
             Request::InboxReject { proposal, reason } => {
                 self.inbox_reject(&proposal, &reason).await
             }
@@ -111,6 +131,7 @@ impl Desk {
             Request::Setting(request) => self.setting(request).await,
             Request::Taint(request) => self.taint(request).await,
             Request::Ledger(request) => self.ledger(request).await,
+            Request::Graph(request) => self.graph(request).await,
             Request::Status => self.status().await,
             Request::Check => self.checkup().await,
             Request::Companion { space } => self.companion(space.as_deref()).await,

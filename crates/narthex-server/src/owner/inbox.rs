@@ -4,6 +4,7 @@ use narthex_core::{
     Bound, Outcome, PageDraft, PageKey, Proposal, ProposalId, ProposalStatus, Reason, RevisionId,
     Slug, Subject, clean_line,
 };
+use narthex_graph::merge::Asked;
 use narthex_store::{
     Effect, Effected, ProposalFilter, Refused, RevisionFilter, StoreError, UnitOfWork, fresh_uuid,
 };
@@ -40,7 +41,12 @@ impl Desk {
         let (current_revision, current) =
             current.map_or((None, None), |(n, draft)| (Some(n), Some(draft)));
         // Against what it was made from, so that the diff is what the agent meant.
-        let diff = diff(base.as_ref().or(current.as_ref()), proposal.draft.as_ref());
+        let mut diff = diff(base.as_ref().or(current.as_ref()), proposal.draft.as_ref());
+        let mut change = None;
+        if let Some(merge) = &proposal.merge {
+            let (rows, schema) = self.merge_change(&proposal, merge).await?;
+            (change, diff) = (Some(rows), schema);
+        }
         let detail = ProposalDetail {
             info,
             base,
@@ -48,12 +54,23 @@ impl Desk {
             current_revision,
             proposed: proposal.draft,
             diff,
+            change,
         };
         Ok(Reply::Proposal(Box::new(detail)))
     }
 
-    pub(super) async fn inbox_approve(&self, name: &str) -> Result<Reply, OwnerError> {
+    pub(super) async fn inbox_approve(
+        &self,
+        name: &str,
+        resolutions: &[Asked],
+    ) -> Result<Reply, OwnerError> {
         let proposal = self.proposal_named(name).await?;
+        if let Some(merge) = &proposal.merge {
+            return self.merge_approve(&proposal, merge, resolutions).await;
+        }
+        if !resolutions.is_empty() {
+            return Err(invalid("only the rows of a merge are resolved, and this is a page"));
+        }
         let id = proposal.id;
         let effect = Effect::ApplyProposal {
             id,
@@ -69,7 +86,8 @@ impl Desk {
                     Effected::PageDeleted { page } => (Some(page), None),
                     _ => (None, None),
                 };
-                Ok(Reply::Decided(Decided { id, status: ProposalStatus::Applied, page, revision }))
+                let status = ProposalStatus::Applied;
+                Ok(Reply::Decided(Decided { id, status, page, revision, merged: None }))
             }
             Err(StoreError::Refused(refused)) => Err(self.not_applied(&proposal, refused).await),
             Err(error) => Err(error.into()),
@@ -88,6 +106,7 @@ impl Desk {
             status: ProposalStatus::Rejected,
             page: proposal.page,
             revision: None,
+            merged: None,
         }))
     }
 
@@ -155,7 +174,13 @@ impl Desk {
         };
         let current = current.map(|view| view.page.draft.slug);
         let proposed = proposal.draft.as_ref().map(|draft| draft.slug.clone());
+        let merge = match &proposal.merge {
+            Some(merge) => Some(self.merge_info(proposal, merge).await?),
+            None => None,
+        };
+        let graph = merge.as_ref().and_then(|merge| merge.graph.as_ref());
         let slug = current.or(proposed).map(|slug| slug.to_string());
+        let slug = slug.or_else(|| graph.map(ToString::to_string));
         Ok(ProposalInfo {
             id: proposal.id,
             agent: agent.map_or_else(gone, |agent| Ok(agent.slug))?,
@@ -165,6 +190,7 @@ impl Desk {
             slug,
             page: proposal.page,
             base_revision: proposal.base_revision,
+            merge,
             reason: proposal.reason.clone(),
             taint: proposal.taint,
             status: proposal.status,
@@ -184,10 +210,14 @@ fn gone() -> Result<Slug, OwnerError> {
 
 /// A unified diff of front matter and markdown.
 fn diff(old: Option<&PageDraft>, new: Option<&PageDraft>) -> String {
-    let (old, new) = (old.map(as_text).unwrap_or_default(), new.map(as_text).unwrap_or_default());
+    unified(&old.map(as_text).unwrap_or_default(), &new.map(as_text).unwrap_or_default())
+}
+
+/// A unified diff of two texts.
+pub(super) fn unified(old: &str, new: &str) -> String {
     similar::TextDiff::configure()
         .timeout(DIFF_TIME)
-        .diff_lines(old.as_str(), new.as_str())
+        .diff_lines(old, new)
         .unified_diff()
         .context_radius(3)
         .header("current", "proposed")

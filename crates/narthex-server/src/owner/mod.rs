@@ -7,8 +7,11 @@ mod checkup;
 mod conversations;
 mod desk;
 mod gate_request;
+mod graph_request;
+mod graphs;
 mod inbox;
 mod ledger;
+mod merges;
 mod pages;
 mod policy;
 mod reply;
@@ -21,11 +24,15 @@ mod switches;
 mod taint;
 mod tokens;
 
-pub use budget::{BudgetChange, BudgetSpec, LONGEST_WINDOW_SECONDS, Limit, loosens};
+pub use budget::{BudgetChange, BudgetSpec, Limit, loosens};
 pub use desk::Desk;
 pub use gate_request::{
     Answer, ApprovalRequest, SettingRequest, StopScope, SwitchRequest, TaintRequest,
 };
+pub use graph_request::{
+    BranchRequest, GraphChange, GraphQuery, GraphRequest, LoadRequest, MAX_LOAD_PART,
+};
+pub use graphs::Bytes;
 pub use reply::*;
 pub use request::{MAX_IMPORT_BATCH, Request};
 pub use sealed::{LedgerReply, LedgerRequest, SealLine};

@@ -50,7 +50,8 @@ impl Desk {
         let asker = Asker { agent: &agent, scope };
         let mut explained = Vec::new();
         for action in actions {
-            let verdict = policy.decide(&asker, &Question { action, entity_type, target });
+            let question = Question { action, entity_type, target: target.clone() };
+            let verdict = policy.decide(&asker, &question);
             let foreseen = self.gate.foresee(&agent, &self.workspace, &about.tool, &verdict);
             let (decision, reason) = foreseen.await?;
             explained.push(Explained {
@@ -76,7 +77,9 @@ fn actions(tool: &str, action: Option<ChangeAction>) -> Result<Vec<PolicyAction>
         ("context", _) => Ok(vec![PolicyAction::Context]),
         ("propose_change", Some(action)) => Ok(vec![action.into()]),
         ("propose_change", None) => {
-            Ok(ChangeAction::ALL.into_iter().map(PolicyAction::from).collect())
+            // Merges are asked for on a graph's own surface.
+            let pages = ChangeAction::ALL.into_iter().filter(|one| *one != ChangeAction::Merge);
+            Ok(pages.map(PolicyAction::from).collect())
         }
         _ => Err(invalid("the tools are search, read, context and propose_change")),
     }

@@ -3,6 +3,8 @@
 mod agents;
 mod approvals;
 mod gate;
+mod graphs;
+mod merges;
 mod proposals;
 mod status;
 mod things;
@@ -10,6 +12,12 @@ mod things;
 pub use agents::{AgentInfo, BudgetInfo, SessionSeen};
 pub use approvals::{ApprovalAnswered, ApprovalDetail, ApprovalInfo, Nonce};
 pub use gate::{CauseInfo, Kept, LatchInfo, ModeInfo, Resumed, StopInfo, Stopped, Stops};
+pub use graphs::{
+    BranchShown, CommitShown, ConflictShown, ConflictsShown, DiffPage, DiffRow, GraphChanged,
+    GraphGone, GraphReply, GraphShown, LinesPage, ParamShown, QueryAnswer, SchemaShown, StepShown,
+    StoredQueryShown, StoredShown, TextFault,
+};
+pub use merges::{MergeChange, MergeConflict, MergeInfo, MergeRow, Merged, RowFate};
 pub use proposals::{Decided, ProposalDetail, ProposalInfo};
 pub use status::{Checked, Status};
 pub use things::{Imported, PageWritten, SpaceInfo, TokenCreated, TokenInfo, TokenRevoked};
@@ -87,6 +95,8 @@ pub enum Reply {
     Mode(ModeInfo),
     /// What agents have taken in.
     Latches(Vec<LatchInfo>),
+    /// About graphs.
+    Graph(GraphReply),
     /// How the house is.
     Status(Box<Status>),
     /// What a look at the house's own state found.

@@ -5,9 +5,11 @@
 //! Names (`space`, `agent`, `page`) are slugs or ids, as the person typed them.
 
 use narthex_core::{ChangeAction, EntityType, PageDraft, ProposalStatus, Tier};
+use narthex_graph::merge::Asked;
 use serde::{Deserialize, Serialize};
 
 use super::gate_request::{ApprovalRequest, SettingRequest, SwitchRequest, TaintRequest};
+use super::graph_request::GraphRequest;
 use super::sealed::LedgerRequest;
 
 /// Something an owner asks for.
@@ -171,6 +173,13 @@ pub enum Request {
         /// Which.
         proposal: String,
     },
+    /// The same of a merge, saying how rows are to be that cannot be merged otherwise.
+    InboxResolve {
+        /// Which.
+        proposal: String,
+        /// What each row is to be.
+        resolutions: Vec<Asked>,
+    },
     /// Says no to a proposal.
     InboxReject {
         /// Which.
@@ -230,6 +239,8 @@ pub enum Request {
     Taint(TaintRequest),
     /// The sealed ledger.
     Ledger(LedgerRequest),
+    /// Graphs.
+    Graph(GraphRequest),
     /// How the house is.
     Status,
     /// Whether the house can read its own state.

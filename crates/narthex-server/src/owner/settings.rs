@@ -1,10 +1,10 @@
 //! Posture, ceilings and budgets: each change with its own record.
 
-use narthex_core::{Agent, Subject, Tier};
+use narthex_core::{Agent, Budget, Subject, Tier};
 use narthex_gate::ModeError;
 use narthex_store::Effect;
 
-use super::budget::{BudgetChange, LONGEST_WINDOW_SECONDS, words};
+use super::budget::{BudgetChange, words};
 use super::desk::{conflict, invalid};
 use super::{Desk, ModeInfo, OwnerError, Reply, SettingRequest};
 
@@ -21,11 +21,14 @@ impl Desk {
             }
             SettingRequest::SetAgent { agent, ceiling, budget } => {
                 let agent = self.agent_named(&agent).await?;
+                // Both or neither: what makes no sense is found before anything is changed.
+                let budget =
+                    budget.map(|change| self.changed_budget(&agent, change)).transpose()?;
                 if let Some(ceiling) = ceiling {
                     self.set_ceiling(&agent, ceiling).await?;
                 }
-                if let Some(change) = budget {
-                    self.set_budget(&agent, change).await?;
+                if let Some(budget) = budget {
+                    self.set_budget(&agent, budget).await?;
                 }
                 self.agent_show(agent.slug.as_str()).await
             }
@@ -53,17 +56,18 @@ impl Desk {
         Ok(())
     }
 
-    async fn set_budget(&self, agent: &Agent, change: BudgetChange) -> Result<(), OwnerError> {
-        let budget = match change {
-            BudgetChange::House => None,
-            BudgetChange::Own(spec) => {
-                Some(spec.over(agent.budget.unwrap_or(self.gate.config().budget)))
-            }
-        };
-        let window = budget.map_or(1, |budget| budget.window_seconds);
-        if !(1..=LONGEST_WINDOW_SECONDS).contains(&window) {
-            return Err(invalid("a budget's window is from 1 second to 31 days"));
-        }
+    fn changed_budget(
+        &self,
+        agent: &Agent,
+        change: BudgetChange,
+    ) -> Result<Option<Budget>, OwnerError> {
+        let BudgetChange::Own(spec) = change else { return Ok(None) };
+        let budget = spec.over(agent.budget.unwrap_or(self.gate.config().budget));
+        budget.check().map_err(invalid)?;
+        Ok(Some(budget))
+    }
+
+    async fn set_budget(&self, agent: &Agent, budget: Option<Budget>) -> Result<(), OwnerError> {
         let subject = Subject::one("agent", agent.id)
             .changed(words(agent.budget.as_ref()), words(budget.as_ref()));
         let effect = Effect::SetAgentBudget { agent: agent.id, budget };

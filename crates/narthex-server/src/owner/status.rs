@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use narthex_core::ProposalStatus;
-use narthex_store::ProposalFilter;
+use narthex_store::{ProposalFilter, StoreError, UnitOfWork};
 
 use crate::Watched;
 
@@ -29,6 +29,7 @@ impl Desk {
             stops: self.stops().await?,
             store: health.store,
             ledger: health.ledger,
+            ledger_trouble: if health.ledger { None } else { Some(self.unwritable().await) },
             policy: health.policy,
             policies: self.gate.policy().count(),
             followers: self.followers.get().map(Watched::status).unwrap_or_default(),
@@ -40,5 +41,14 @@ impl Desk {
             waiting_approvals: self.approvals(None, false, u32::MAX).await?.len(),
             sessions: self.gate.keeps_sessions().then(|| self.gate.sessions().len()),
         })))
+    }
+
+    /// Why nothing can be written: a unit of nothing changes nothing, and is refused like any other.
+    async fn unwritable(&self) -> String {
+        match self.store().commit(UnitOfWork::default()).await {
+            Err(StoreError::Unavailable(why)) => why,
+            Err(error) => error.to_string(),
+            Ok(_) => "the last write failed; the next is tried".to_owned(),
+        }
     }
 }

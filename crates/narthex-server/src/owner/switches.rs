@@ -66,7 +66,8 @@ impl Desk {
         let (scope, name) = self.scope_named(scope).await?;
         self.gate.lift(&scope).await.map_err(|error| match error {
             StopError::NotEngaged(_) => {
-                conflict(format!("{error}; see what is stopped with: narthex stop --list"))
+                let named = name.as_ref().map_or_else(String::new, |name| format!(" {name}"));
+                conflict(format!("the switch for {}{named} is not engaged", kind(&scope)))
             }
             StopError::StillHolds(error) | StopError::NotDurable(error) => {
                 let OwnerError { kind, message } = OwnerError::from(error);
@@ -132,6 +133,15 @@ impl Desk {
                 (SwitchScope::Upstream(name.clone()), Some(name))
             }
         })
+    }
+}
+
+const fn kind(scope: &SwitchScope) -> &'static str {
+    match scope {
+        SwitchScope::Everything => "everything",
+        SwitchScope::Space(_) => "space",
+        SwitchScope::Agent(_) => "agent",
+        SwitchScope::Upstream(_) => "server",
     }
 }
 

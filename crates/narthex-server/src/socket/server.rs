@@ -114,13 +114,18 @@ async fn answer(
     house: &House,
     stop: &CancellationToken,
 ) -> Result<(), OwnerError> {
+    let desk = house.desk().visit();
     loop {
         let request = tokio::select! {
             () = stop.cancelled() => return Ok(()),
             request = receive::<_, Request>(&mut frames) => request?,
+            () = tokio::time::sleep(IDLE) => {
+                desk.tidy_up().await;
+                continue;
+            }
         };
         let Some(request) = request else { return Ok(()) };
-        let reply = house.desk().handle(request).await;
+        let reply = desk.handle(request).await;
         send(&mut frames, &reply).await?;
     }
 }
@@ -135,5 +140,7 @@ async fn bridge(
     house.serve_stdio(identity, reader, writer, stop.clone()).await;
 }
 
+/// After how long what somebody left half done is forgotten.
+const IDLE: std::time::Duration = std::time::Duration::from_mins(3);
 /// Connections at once: commands, and MCP clients on stdio.
 const MAX_CONNECTIONS: usize = 256;

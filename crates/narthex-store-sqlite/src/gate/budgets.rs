@@ -4,14 +4,14 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use narthex_core::{Digest, Holder, Timestamp};
+use narthex_core::{Digest, Holder, Timestamp, hex};
 use narthex_store::RowKey;
 use sqlx::SqliteConnection;
 
 use super::load::holder;
 use super::{Account, Accounts, Charge, holder_columns};
 use crate::fault::Fault;
-use crate::rows::{Fields, hex, number};
+use crate::rows::{Fields, number};
 use crate::writer::Tail;
 
 /// What the writer knows of the rows that accounts are kept in.

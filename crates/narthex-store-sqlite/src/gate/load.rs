@@ -14,6 +14,7 @@ use super::rows::{MODE, anchor_of, mac};
 use super::{Gate, RowName};
 use crate::fault::Fault;
 use crate::identity::{self, Name};
+use crate::matter::{self, Matter};
 use crate::rows::{self, Fields};
 use crate::writer::Tail;
 
@@ -26,16 +27,27 @@ pub(crate) struct Loaded {
     pub(crate) damage: Vec<String>,
     /// Whether there is a seal over it at all.
     pub(crate) sealed: bool,
-    /// The seal is from before agents, tokens and spaces were under it.
-    pub(crate) older: bool,
-    /// Whose row among those was edited.
+    /// What the seal is from before of.
+    pub(crate) older: Older,
+    /// Whose row among agents, tokens and spaces was edited.
     pub(crate) disowned: Vec<Name>,
+    /// Whose row among open matters was.
+    pub(crate) disowned_matters: Vec<Matter>,
     /// Whose latch was edited.
     edited: Vec<Holder>,
     /// Scopes of switches that were edited.
     doubtful: Vec<SwitchScope>,
     /// The seal does not fit: anything may be missing.
-    gaps: bool,
+    pub(crate) gaps: bool,
+}
+
+/// What is not under the seal yet.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Older {
+    /// Agents, tokens and spaces.
+    pub(crate) identities: bool,
+    /// Open matters.
+    pub(crate) matters: bool,
 }
 
 /// Reads it and checks every MAC.
@@ -45,6 +57,7 @@ pub(crate) async fn load(conn: &mut SqliteConnection, key: &RowKey) -> Result<Lo
     loaded.switches(conn, key).await?;
     loaded.mode(conn, key).await?;
     loaded.identities(conn, key).await?;
+    loaded.matters(conn, key).await?;
     let row = sqlx::query(
         "SELECT s.mac, h.seq, h.hash, h.gate
            FROM gate_seal s JOIN ledger_head h WHERE s.name = 'gate'",
@@ -57,6 +70,9 @@ pub(crate) async fn load(conn: &mut SqliteConnection, key: &RowKey) -> Result<Lo
     }
     for name in &loaded.disowned {
         loaded.gate.identities_mut().forget(name);
+    }
+    for matter in &loaded.disowned_matters {
+        loaded.gate.matters_mut().forget(matter);
     }
     Ok(loaded)
 }
@@ -98,14 +114,22 @@ impl Loaded {
         let stored = row.get::<Option<&[u8]>>("gate")?.unwrap_or_default();
         let sealed = row.get::<&[u8]>("mac")?;
         let is_sealed = |seal: &Digest| seal.as_bytes().as_slice() == sealed;
-        let is_end = |seal| anchor_of(key, head, seal).as_bytes().as_slice() == stored;
+        let is_end = |seal: &Digest| anchor_of(key, head, seal).as_bytes().as_slice() == stored;
         // INVARIANT: only a start that knows nothing of these rows ties such a seal to the end of
-        // the ledger, and the start that signs them moves that end.
-        let older = self.gate.older_seal(key);
-        self.older = self.gate.identities().is_empty() && is_sealed(&older) && is_end(&older);
-        let seal = if self.older { older } else { self.gate.seal(key) };
+        // the ledger, and the start that puts them under it moves that end.
+        let is_of = |seal: Digest| is_sealed(&seal) && is_end(&seal);
+        let alone = self.gate.identities().is_empty() && is_of(self.gate.seal_of_gate_alone(key));
+        let matters = alone || is_of(self.gate.seal_without_matters(key));
+        self.older = Older { identities: alone, matters };
+        if matters {
+            return Ok(());
+        }
+        let seal = self.gate.seal(key);
         if !is_sealed(&seal) {
-            self.missing("the seal over the gate's state, agents, tokens and spaces does not fit");
+            self.missing(
+                "the seal over the gate's state, agents, tokens, spaces, open approvals and \
+                 proposals does not fit",
+            );
         }
         if !is_end(&seal) {
             self.missing("the gate's state is not the one at the end of the ledger");
@@ -118,6 +142,14 @@ impl Loaded {
         *self.gate.identities_mut() = found.macs;
         self.damage.extend(found.edited.iter().map(|name| format!("the row of {name}")));
         self.disowned = found.edited;
+        Ok(())
+    }
+
+    async fn matters(&mut self, conn: &mut SqliteConnection, key: &RowKey) -> Result<(), Fault> {
+        let found = matter::look(conn, key).await?;
+        *self.gate.matters_mut() = found.macs;
+        self.damage.extend(found.edited.iter().map(|matter| format!("the row of {matter}")));
+        self.disowned_matters = found.edited;
         Ok(())
     }
 

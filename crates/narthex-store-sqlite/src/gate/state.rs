@@ -7,6 +7,7 @@ use narthex_core::{Digest, Engaged, Holder, Latch, Mode, SwitchScope, Switches, 
 use narthex_store::RowKey;
 
 use crate::identity::Identities;
+use crate::matter::Matters;
 
 /// The posture in force, and what the owner chose while it ran.
 pub(crate) type NotedMode = (Mode, Option<Mode>);
@@ -21,7 +22,9 @@ pub(crate) struct Gate {
     macs: BTreeMap<RowName, Digest>,
     /// The MACs of agents, tokens and spaces.
     identities: Identities,
-    /// The seal over those, once someone asked for it.
+    /// The MACs of open approvals and proposals.
+    matters: Matters,
+    /// The seal over all of those, once someone asked for it.
     seal: OnceLock<Digest>,
 }
 
@@ -68,23 +71,36 @@ impl Gate {
         &mut self.identities
     }
 
-    /// The MAC over the MACs of all rows, in their order: none is missing, none is too many. That
-    /// over agents, tokens and spaces comes first.
+    /// The MACs of open approvals and proposals.
+    pub(crate) const fn matters(&self) -> &Matters {
+        &self.matters
+    }
+
+    pub(crate) fn matters_mut(&mut self) -> &mut Matters {
+        self.seal.take();
+        &mut self.matters
+    }
+
+    /// The MAC over the MACs of all rows, in their order: none is missing, none is too many. Those
+    /// over agents, tokens and spaces and over open matters come first.
     pub(crate) fn seal(&self, key: &RowKey) -> Digest {
-        *self.seal.get_or_init(|| {
-            let identities = self.identities.seal(key);
-            self.sealed(key, Some(&identities))
-        })
+        let sealed = || self.sealed(key, &[self.identities.seal(key), self.matters.seal(key)]);
+        *self.seal.get_or_init(sealed)
     }
 
-    /// The seal as it was before agents, tokens and spaces were under it. No state of today has
-    /// this seal, as it begins with another kind of MAC.
-    pub(crate) fn older_seal(&self, key: &RowKey) -> Digest {
-        self.sealed(key, None)
+    /// The seal as it was before open matters were under it. No state of today has this seal, nor
+    /// the one below, as it begins with other kinds of MACs.
+    pub(crate) fn seal_without_matters(&self, key: &RowKey) -> Digest {
+        self.sealed(key, &[self.identities.seal(key)])
     }
 
-    fn sealed(&self, key: &RowKey, first: Option<&Digest>) -> Digest {
-        let macs = first.into_iter().chain(self.macs.values());
+    /// The seal as it was before agents, tokens and spaces were under it either.
+    pub(crate) fn seal_of_gate_alone(&self, key: &RowKey) -> Digest {
+        self.sealed(key, &[])
+    }
+
+    fn sealed(&self, key: &RowKey, first: &[Digest]) -> Digest {
+        let macs = first.iter().chain(self.macs.values());
         let macs: Vec<&[u8]> = macs.map(|mac| &mac.as_bytes()[..]).collect();
         key.row("gate_seal gate", &macs)
     }

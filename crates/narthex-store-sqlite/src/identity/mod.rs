@@ -16,11 +16,9 @@ pub(crate) use load::{SEALED, look};
 pub(crate) use signed::{Signed, bytes, number, older, text};
 pub(crate) use tables::{AGENTS, SPACES, TOKENS, Table, agents, spaces, tokens};
 
-use std::collections::BTreeMap;
-use std::sync::{Arc, OnceLock};
+use narthex_core::{AgentId, SpaceId, TokenId};
 
-use narthex_core::{AgentId, Digest, SpaceId, TokenId};
-use narthex_store::RowKey;
+use crate::held::{Held, Named};
 
 /// Whose row it is, in the order the MACs are sealed in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -63,39 +61,9 @@ impl std::fmt::Display for Name {
     }
 }
 
-/// The MAC of every row there is. Cloning shares them: most changes of the gate's state are not
-/// theirs.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct Identities {
-    macs: Arc<BTreeMap<Name, Digest>>,
-    seal: OnceLock<Digest>,
+impl Named for Name {
+    const SEAL: &'static str = "gate_seal identity";
 }
 
-impl Identities {
-    /// Whether this is the row as it was written last.
-    pub(crate) fn holds(&self, name: &Name, mac: &Digest) -> bool {
-        self.macs.get(name) == Some(mac)
-    }
-
-    pub(crate) fn is_empty(&self) -> bool {
-        self.macs.is_empty()
-    }
-
-    pub(crate) fn keep(&mut self, name: Name, mac: Digest) {
-        Arc::make_mut(&mut self.macs).insert(name, mac);
-        self.seal.take();
-    }
-
-    pub(crate) fn forget(&mut self, name: &Name) {
-        Arc::make_mut(&mut self.macs).remove(name);
-        self.seal.take();
-    }
-
-    /// The MAC over all of them, in their order.
-    pub(crate) fn seal(&self, key: &RowKey) -> Digest {
-        *self.seal.get_or_init(|| {
-            let macs: Vec<&[u8]> = self.macs.values().map(|mac| &mac.as_bytes()[..]).collect();
-            key.row("gate_seal identity", &macs)
-        })
-    }
-}
+/// The MAC of every row there is.
+pub(crate) type Identities = Held<Name>;

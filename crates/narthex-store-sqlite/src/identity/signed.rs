@@ -113,7 +113,7 @@ fn changed(name: &Name) -> Fault {
 }
 
 /// What is said of a row that is genuine, but not the one that was written last.
-pub(crate) fn older(name: &Name) -> Fault {
+pub(crate) fn older(name: &impl std::fmt::Display) -> Fault {
     Fault::damaged(format!("{name} was put back from outside as it was before"))
 }
 

@@ -8,6 +8,7 @@ use super::{broken, of_the_house};
 use crate::fault::Fault;
 use crate::gate::{self, Accounts, BudgetBooks, Gate, GateMemory, Loaded};
 use crate::identity;
+use crate::matter;
 use crate::rows::Fields;
 use crate::writer::{Tail, Upkeep, Writer};
 
@@ -83,10 +84,13 @@ impl Found {
             upkeep.proposals = true;
             upkeep.identities = true;
         }
-        if self.loaded.older {
+        if self.loaded.older.identities {
             upkeep.records.push(of_the_house(identity::SEALED));
-            upkeep.gate = Some(self.loaded.gate.clone());
             upkeep.identities = true;
+        }
+        if self.loaded.older.matters {
+            upkeep.records.push(of_the_house(matter::SEALED));
+            upkeep.gate = Some(self.loaded.gate.clone());
         }
         if self.rebuilt && !self.first && !self.new {
             tracing::error!("the accounts were damaged; they were added up anew from the ledger");
@@ -105,6 +109,9 @@ impl Found {
             let record = RecordDraft { call, subject, ..of_the_house(gate::DAMAGED) };
             upkeep.records.push(record);
             upkeep.disowned.clone_from(&self.loaded.disowned);
+            upkeep.disowned_matters.clone_from(&self.loaded.disowned_matters);
+            // Any of them may have been used, or answered otherwise, before it was put back.
+            upkeep.void_approvals = self.loaded.gaps;
             upkeep.gate = Some(self.loaded.fail_closed(writer.clock.moment(), call, &agents));
         }
         if upkeep.records.is_empty() { Ok(()) } else { writer.keep_house(upkeep).await }

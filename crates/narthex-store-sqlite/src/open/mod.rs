@@ -18,7 +18,7 @@ use tokio::sync::watch;
 use crate::fault::Fault;
 use crate::lock::Lock;
 use crate::rows::{self, Fields};
-use crate::writer::{Places, RememberedUse, Standing, Tail, Writer};
+use crate::writer::{Hands, Places, RememberedUse, Standing, Tail, Writer};
 use crate::{SqliteConfig, connect};
 
 static MIGRATIONS: Migrator = sqlx::migrate!("./migrations");
@@ -30,6 +30,7 @@ pub(crate) async fn writer(config: &SqliteConfig) -> Result<Writer, StoreError> 
     connect::create_private(&config.database)?;
     migrate(config).await?;
     let mut conn = connect::to_write(config).connect().await.map_err(Fault::Sql)?;
+    let hands = Hands::of(&mut conn, config.other_hands).await?;
     let (tail, file) = check_end(&mut conn, config).await?;
     let row_key = RowKey::of(&config.head_key);
     let (checkpoints, older) = seal::checkpoints(&mut conn, config, tail).await?;
@@ -46,6 +47,7 @@ pub(crate) async fn writer(config: &SqliteConfig) -> Result<Writer, StoreError> 
         memory: Arc::new(found.memory()),
         budgets: found.books(),
         places: Places::of(&config.database, &config.head_file),
+        hands,
         seal_key: config.seal_key.clone(),
         checkpoints,
         clock: Arc::clone(&config.clock),
@@ -260,6 +262,15 @@ async fn migrate(config: &SqliteConfig) -> Result<(), StoreError> {
 
 fn migration(error: MigrateError) -> StoreError {
     match error {
+        // Nothing that passes: what it makes is there already, or what it changes is not.
+        MigrateError::ExecuteMigration(sqlx::Error::Database(told), version)
+            if told.code().as_deref() == Some(SQLITE_ERROR) =>
+        {
+            StoreError::Damaged(format!(
+                "migration {version} does not fit the database ({told}): its list of migrations \
+                 was changed; restore a backup"
+            ))
+        }
         MigrateError::Execute(error) | MigrateError::ExecuteMigration(error, _) => {
             Fault::Sql(error).into()
         }
@@ -269,3 +280,6 @@ fn migration(error: MigrateError) -> StoreError {
         other => StoreError::Damaged(format!("the database is not one of ours: {other}")),
     }
 }
+
+/// A statement that cannot be run on this schema.
+const SQLITE_ERROR: &str = "1";

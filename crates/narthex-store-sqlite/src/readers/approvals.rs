@@ -4,15 +4,14 @@ use async_trait::async_trait;
 use narthex_core::{Approval, ApprovalId, ApprovalStatus, Digest, Holder};
 use narthex_store::{ApprovalFilter, Approvals, StoreError};
 
+use super::matter::Listed;
 use crate::SqliteStore;
-use crate::approval_rows::{self, BY_ID, approvals};
+use crate::matter::{self, APPROVAL_BY_ID, approvals};
 
 #[async_trait]
 impl Approvals for SqliteStore {
     async fn approval(&self, id: ApprovalId) -> Result<Option<Approval>, StoreError> {
-        let row =
-            sqlx::query(BY_ID).bind(id.as_bytes().as_slice()).fetch_optional(&self.readers).await;
-        super::one(row, |row| approval_rows::read(row, &self.row_key))
+        self.matter(APPROVAL_BY_ID, &[Some(id.as_bytes().as_slice())], matter::approval).await
     }
 
     async fn approval_of(
@@ -20,23 +19,24 @@ impl Approvals for SqliteStore {
         holder: Holder,
         digest: Digest,
     ) -> Result<Option<Approval>, StoreError> {
-        let row = sqlx::query(OF_CALL)
-            .bind(holder.agent.as_bytes().as_slice())
-            .bind(digest.as_bytes().as_slice())
-            .bind(holder.space.as_ref().map(|space| space.as_bytes().as_slice()))
-            .fetch_optional(&self.readers)
-            .await;
-        super::one(row, |row| approval_rows::read(row, &self.row_key))
+        let space = holder.space.as_ref().map(|space| space.as_bytes().as_slice());
+        let agent = holder.agent.as_bytes().as_slice();
+        let keys = [Some(agent), Some(digest.as_bytes().as_slice()), space];
+        self.matter(OF_CALL, &keys, matter::approval).await
     }
 
     async fn approvals(&self, filter: &ApprovalFilter) -> Result<Vec<Approval>, StoreError> {
+        let known = self.gate.gate();
         let rows = sqlx::query(LIST)
             .bind(filter.agent.as_ref().map(|agent| agent.as_bytes().as_slice()))
             .bind(words(&filter.statuses))
             .bind(i64::from(filter.limit))
             .fetch_all(&self.readers)
             .await;
-        super::sound(rows, |row| approval_rows::read(row, &self.row_key))
+        let listed = Listed { known, by_id: APPROVAL_BY_ID, read: matter::approval };
+        let wanted =
+            |it: &Approval| filter.statuses.is_empty() || filter.statuses.contains(&it.status);
+        self.matters(rows, &listed, wanted).await
     }
 }
 

@@ -7,13 +7,12 @@ mod damage;
 mod gate_books;
 mod identity;
 mod ledger;
+mod matter;
 mod pages;
 mod proposals;
 mod search;
 mod spaces;
 mod tokens;
-
-pub(crate) use proposals::{PROPOSAL_BY_ID, PROPOSALS_UNSEALED};
 
 use narthex_store::StoreError;
 use sqlx::sqlite::SqliteRow;
@@ -49,7 +48,7 @@ fn sound<T>(
     Ok(rows.iter().filter_map(|row| parse(Fields(row)).map_err(left_out).ok()).collect())
 }
 
-fn left_out(fault: Fault) {
-    let error = StoreError::from(fault);
+fn left_out(why: impl Into<StoreError>) {
+    let error: StoreError = why.into();
     tracing::error!(%error, "a row is left out; run `narthex doctor`");
 }

@@ -4,19 +4,18 @@ use async_trait::async_trait;
 use narthex_core::{Proposal, ProposalId, ProposalStatus};
 use narthex_store::{ProposalFilter, Proposals, StoreError};
 
-use crate::{SqliteStore, proposal_mac};
+use super::matter::Listed;
+use crate::SqliteStore;
+use crate::matter::{self, PROPOSAL_BY_ID, proposals};
 
 #[async_trait]
 impl Proposals for SqliteStore {
     async fn proposal(&self, id: ProposalId) -> Result<Option<Proposal>, StoreError> {
-        let row = sqlx::query(PROPOSAL_BY_ID)
-            .bind(id.as_bytes().as_slice())
-            .fetch_optional(&self.readers)
-            .await;
-        super::one(row, |row| proposal_mac::read(row, &self.row_key))
+        self.matter(PROPOSAL_BY_ID, &[Some(id.as_bytes().as_slice())], matter::proposal).await
     }
 
     async fn proposals(&self, filter: &ProposalFilter) -> Result<Vec<Proposal>, StoreError> {
+        let known = self.gate.gate();
         let rows = sqlx::query(LIST)
             .bind(filter.space.as_ref().map(|space| space.as_bytes().as_slice()))
             .bind(filter.agent.as_ref().map(|agent| agent.as_bytes().as_slice()))
@@ -24,7 +23,10 @@ impl Proposals for SqliteStore {
             .bind(i64::from(filter.limit))
             .fetch_all(&self.readers)
             .await;
-        super::sound(rows, |row| proposal_mac::read(row, &self.row_key))
+        let listed = Listed { known, by_id: PROPOSAL_BY_ID, read: matter::proposal };
+        let wanted =
+            |it: &Proposal| filter.statuses.is_empty() || filter.statuses.contains(&it.status);
+        self.matters(rows, &listed, wanted).await
     }
 }
 
@@ -34,22 +36,6 @@ fn words(statuses: &[ProposalStatus]) -> Option<String> {
     (!words.is_empty()).then(|| serde_json::json!(words).to_string())
 }
 
-macro_rules! proposals {
-    ($rest:literal) => {
-        concat!(
-            "SELECT p.id, p.agent, s.id AS space_id, p.entity_type, p.action, p.page,
-                    p.base_revision, p.slug, p.title, p.body, p.tags, p.reason, p.taint_private,
-                    p.taint_untrusted, p.status, p.note, p.created, p.decided, p.mac
-               FROM proposals p JOIN spaces s ON s.n = p.space ",
-            $rest
-        )
-    };
-}
-
-pub(crate) const PROPOSAL_BY_ID: &str = proposals!("WHERE p.id = ?1");
-pub(crate) const PROPOSALS_UNSEALED: &str =
-    proposals!("WHERE p.mac IS NULL AND p.id > ?1 ORDER BY p.id LIMIT 256");
-pub(super) const PROPOSALS_AFTER: &str = proposals!("WHERE p.id > ?1 ORDER BY p.id LIMIT 256");
 const LIST: &str = proposals!(
     "WHERE (?1 IS NULL OR s.id = ?1)
        AND (?2 IS NULL OR p.agent = ?2)

@@ -19,11 +19,14 @@ pub(super) struct Abort {
     pub(super) message: String,
     /// The disk may hold something else than we think.
     pub(super) until_restart: bool,
+    /// The disk failed, or was full.
+    pub(super) of_disk: bool,
 }
 
 impl From<Fault> for Abort {
     fn from(fault: Fault) -> Self {
-        Self { message: StoreError::from(fault).to_string(), until_restart: false }
+        let of_disk = fault.is_of_disk();
+        Self { message: StoreError::from(fault).to_string(), until_restart: false, of_disk }
     }
 }
 
@@ -34,8 +37,9 @@ impl Writer {
         if count == 0 {
             return Vec::new();
         }
-        if !self.standing.is_writable() {
-            return fail_all(count, NOT_UNTIL_RESTART);
+        self.look_at_hands().await;
+        if let Some(why) = self.standing.stopped() {
+            return fail_all(count, why);
         }
         match self.try_commit(units).await {
             Ok(answers) => answers,
@@ -43,10 +47,11 @@ impl Writer {
                 tracing::error!(error = abort.message, units = count, "a commit failed");
                 self.standing.failing(true);
                 if abort.until_restart {
-                    self.standing.stop();
+                    self.standing.stop(no_more(&abort.message));
                 }
                 // SQLite may have rolled back by itself already.
                 let _ = execute(&mut self.conn, "ROLLBACK").await;
+                self.forget_hands(abort.of_disk).await;
                 fail_all(count, &abort.message)
             }
         }
@@ -76,7 +81,7 @@ impl Writer {
             .map_err(|fault| Abort { until_restart: true, ..fault.into() })?;
         if let Some(missing) = self.places.missing() {
             let message = format!("{} is gone from its place", missing.display());
-            return Err(Abort { message, until_restart: true });
+            return Err(Abort { message, until_restart: true, of_disk: false });
         }
         self.standing.failing(false);
         self.committed(books);
@@ -108,6 +113,7 @@ impl Writer {
                 books.changed |= changes;
                 books.identity |= touches.identity;
                 books.content |= touches.content;
+                books.graphs |= touches.graphs;
                 books.gate = gate;
                 let receipts = books.accept(sealed, &self.token_use);
                 Ok(Ok(Committed { effected, receipts }))
@@ -165,12 +171,15 @@ impl Writer {
         if books.content {
             self.standing.content_changed();
         }
+        if books.graphs {
+            self.standing.graphs_changed();
+        }
         if !books.records.is_empty() {
             let head = self.head_key.head(self.tail.seq, self.tail.hash);
             if let Err(error) = self.head_file.write(&head) {
                 // What is committed stays so, but a cut tail could no longer be seen.
                 tracing::error!(%error, "the head file cannot be written; no more commits");
-                self.standing.stop();
+                self.standing.stop(no_more("the head file cannot be written"));
             }
         }
         self.commits.send_modify(|commits| *commits = commits.wrapping_add(1));
@@ -179,8 +188,9 @@ impl Writer {
 
 /// A fault of one unit's own is its answer; a fault of the database ends the batch.
 fn apart(fault: Fault) -> Result<StoreError, Abort> {
+    let of_disk = fault.is_of_disk();
     match StoreError::from(fault) {
-        StoreError::Unavailable(message) => Err(Abort { message, until_restart: false }),
+        StoreError::Unavailable(message) => Err(Abort { message, until_restart: false, of_disk }),
         own => Ok(own),
     }
 }
@@ -194,7 +204,10 @@ pub(super) async fn execute(conn: &mut SqliteConnection, sql: &'static str) -> R
     Ok(())
 }
 
-const NOT_UNTIL_RESTART: &str = "a flush to disk failed; nothing is written until a restart";
+/// What everyone is told after this.
+pub(super) fn no_more(why: &str) -> String {
+    format!("{why}; nothing is written until a restart")
+}
 
 #[cfg(test)]
 mod tests;

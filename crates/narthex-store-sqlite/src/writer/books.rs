@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 use std::time::Duration;
 
-use narthex_core::{CallId, Holder, Phase, RecordDraft, Timestamp, TokenId, Usage};
+use narthex_core::{CallId, Holder, Phase, RecordDraft, Timestamp, TokenId, Usage, hex};
 use narthex_store::chain::{HeadKey, StoredRecord, seal};
 use narthex_store::{Receipt, RowKey};
 use sqlx::SqliteConnection;
@@ -15,7 +15,7 @@ use super::checkpoints::Grown;
 use super::{Tail, TokenUse};
 use crate::fault::Fault;
 use crate::gate::{Charge, Closing, Gate, anchor};
-use crate::rows::{hex, number};
+use crate::rows::number;
 
 /// What a batch will leave behind.
 pub(super) struct Books {
@@ -26,6 +26,8 @@ pub(super) struct Books {
     pub(super) uses: BTreeMap<TokenId, Timestamp>,
     pub(super) identity: bool,
     pub(super) content: bool,
+    /// Whether a graph changed.
+    pub(super) graphs: bool,
     pub(super) changed: bool,
     /// Whether the transaction was begun.
     pub(super) begun: bool,
@@ -66,6 +68,7 @@ impl Books {
             uses: BTreeMap::new(),
             identity: false,
             content: false,
+            graphs: false,
             changed: false,
             begun: false,
             was: Arc::clone(&gate),

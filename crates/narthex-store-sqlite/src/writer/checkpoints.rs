@@ -4,15 +4,16 @@
 //! one batch, and when a second has passed since the last one, a checkpoint becomes durable in the
 //! transaction of the records it covers. When nothing more comes, the end is signed by itself.
 
+use narthex_core::hex;
 use narthex_store::chain::{PERIOD, Seal, Sealer};
 use sqlx::SqliteConnection;
 use tokio::time::{Instant, sleep_until};
 
 use super::Writer;
-use super::batch::{Abort, execute};
+use super::batch::{Abort, execute, no_more};
 use super::books::Books;
 use crate::fault::Fault;
-use crate::rows::{hex, number};
+use crate::rows::number;
 
 /// The tree over what is committed.
 #[derive(Debug)]
@@ -87,12 +88,14 @@ impl Writer {
     /// finds out by itself whether it could still write.
     pub(super) async fn look_after(&mut self) {
         self.checkpoints.looked = Instant::now();
+        self.look_at_hands().await;
         if !self.standing.is_writable() {
             return;
         }
         if let Some(missing) = self.places.missing() {
-            tracing::error!(file = %missing.display(), "a file is gone from its place; no more commits");
-            self.standing.stop();
+            let gone = format!("{} is gone from its place", missing.display());
+            tracing::error!("{gone}; no more commits");
+            self.standing.stop(no_more(&gone));
         } else if self.checkpoints.is_due() {
             self.seal_tail().await;
         } else if self.standing.is_failing() {
@@ -103,9 +106,12 @@ impl Writer {
     /// Writes what is there already: if that works, the rest will.
     async fn try_to_write(&mut self) {
         let tried = execute(&mut self.conn, "UPDATE ledger_head SET seq = seq").await;
-        if tried.is_ok() {
-            tracing::info!("the disk takes writes again");
-            self.standing.failing(false);
+        match tried {
+            Ok(()) => {
+                tracing::info!("the disk takes writes again");
+                self.standing.failing(false);
+            }
+            Err(fault) => self.forget_hands(fault.is_of_disk()).await,
         }
     }
 
@@ -118,13 +124,14 @@ impl Writer {
         }
         let mut books = Books::after(self.tail, self.memory.gate());
         books.seal_now = true;
-        if let Err(Abort { message, until_restart }) = self.write(books).await {
-            tracing::error!(error = message, "the end of the ledger could not be signed");
+        if let Err(Abort { message, until_restart, of_disk }) = self.write(books).await {
+            tracing::error!(error = %message, "the end of the ledger could not be signed");
             self.standing.failing(true);
             if until_restart {
-                self.standing.stop();
+                self.standing.stop(no_more(&message));
             }
             let _ = execute(&mut self.conn, "ROLLBACK").await;
+            self.forget_hands(of_disk).await;
         }
     }
 }

@@ -62,7 +62,7 @@ impl Check<'_> {
                 }
                 Guard::Approved { id, digest, call, now, valid } => {
                     let (id, digest, call, now, valid) = (*id, *digest, *call, *now, *valid);
-                    burn(bench.conn, bench.key, &Burn { id, digest, call, now, valid }).await?;
+                    burn(bench, &Burn { id, digest, call, now, valid }).await?;
                 }
             }
         }

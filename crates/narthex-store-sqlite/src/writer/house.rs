@@ -8,9 +8,10 @@ use narthex_store::StoreError;
 use super::Writer;
 use super::batch::{Abort, execute};
 use super::books::Books;
-use super::effects::proposals;
+use super::effects::{approvals, proposals};
 use crate::gate::{Bench, Gate, rewrite};
 use crate::identity::{self, Name};
+use crate::matter::Matter;
 
 /// A change to the house's own state, with the records of it: one transaction.
 #[derive(Debug, Default)]
@@ -27,6 +28,10 @@ pub(crate) struct Upkeep {
     pub(crate) identities: bool,
     /// Whose row was edited and loses its MAC.
     pub(crate) disowned: Vec<Name>,
+    /// Likewise among open matters.
+    pub(crate) disowned_matters: Vec<Matter>,
+    /// Whether no approval counts any more.
+    pub(crate) void_approvals: bool,
 }
 
 impl Writer {
@@ -54,6 +59,12 @@ impl Writer {
             }
             for name in upkeep.disowned {
                 bench.disown(name).await?;
+            }
+            for matter in upkeep.disowned_matters {
+                bench.disown_matter(matter).await?;
+            }
+            if upkeep.void_approvals {
+                approvals::void_all(&mut bench).await?;
             }
             rewrite(&mut self.conn, key, &mut books.gate).await?;
         }

@@ -9,6 +9,7 @@ mod books;
 mod checkpoints;
 mod effects;
 mod guards;
+mod hands;
 mod house;
 mod places;
 mod seal;
@@ -17,8 +18,8 @@ mod token_use;
 #[cfg(test)]
 mod tests;
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
 
 use narthex_core::Digest;
 use narthex_store::chain::{HeadKey, SealKey};
@@ -29,6 +30,7 @@ use tokio::sync::{mpsc, oneshot, watch};
 use crate::gate::{BudgetBooks, GateMemory};
 use crate::lock::Lock;
 pub(crate) use checkpoints::Checkpoints;
+pub(crate) use hands::Hands;
 pub(crate) use house::Upkeep;
 pub(crate) use places::Places;
 use token_use::TokenUse;
@@ -51,27 +53,35 @@ pub(crate) enum Command {
 /// What everyone may know of the writer without asking it.
 #[derive(Debug)]
 pub(crate) struct Standing {
-    writable: AtomicBool,
+    /// Why nothing is written any more.
+    stopped: OnceLock<String>,
     /// The last commit failed; the next may not.
     failing: AtomicBool,
     identity_epoch: AtomicU64,
     content_epoch: AtomicU64,
+    graph_epoch: AtomicU64,
     wal_is_long: AtomicBool,
 }
 
 impl Standing {
     pub(crate) const fn new() -> Self {
         Self {
-            writable: AtomicBool::new(true),
+            stopped: OnceLock::new(),
             failing: AtomicBool::new(false),
             identity_epoch: AtomicU64::new(0),
             content_epoch: AtomicU64::new(0),
+            graph_epoch: AtomicU64::new(0),
             wal_is_long: AtomicBool::new(false),
         }
     }
 
     pub(crate) fn is_writable(&self) -> bool {
-        self.writable.load(Ordering::Acquire)
+        self.stopped.get().is_none()
+    }
+
+    /// Why nothing is written until a restart, if that is so.
+    pub(crate) fn stopped(&self) -> Option<&str> {
+        self.stopped.get().map(String::as_str)
     }
 
     pub(crate) fn is_failing(&self) -> bool {
@@ -82,9 +92,10 @@ impl Standing {
         self.failing.store(failing, Ordering::Release);
     }
 
-    /// From a failed flush on, nobody can say what is on the disk: no more until a restart.
-    fn stop(&self) {
-        self.writable.store(false, Ordering::Release);
+    /// From a failed flush on, nobody can say what is on the disk: no more until a restart. The
+    /// first reason stays.
+    fn stop(&self, why: impl Into<String>) {
+        let _ = self.stopped.set(why.into());
     }
 
     pub(crate) fn identity_epoch(&self) -> u64 {
@@ -104,9 +115,23 @@ impl Standing {
         self.content_epoch.fetch_add(1, Ordering::AcqRel);
     }
 
+    /// Rises whenever a graph changed, before whoever changed it is answered.
+    pub(crate) fn graph_epoch(&self) -> u64 {
+        self.graph_epoch.load(Ordering::Acquire)
+    }
+
+    fn graphs_changed(&self) {
+        self.graph_epoch.fetch_add(1, Ordering::AcqRel);
+    }
+
     /// Asks the writer to let the write-ahead log start over.
     pub(crate) fn wal_is_long(&self) {
         self.wal_is_long.store(true, Ordering::Release);
+    }
+
+    /// Whether the log is waiting to start over, which whoever looks at an old moment prevents.
+    pub(crate) fn is_wal_long(&self) -> bool {
+        self.wal_is_long.load(Ordering::Acquire)
     }
 }
 
@@ -138,6 +163,8 @@ pub(crate) struct Writer {
     pub(crate) budgets: BudgetBooks,
     /// The files it writes to.
     pub(crate) places: Places,
+    /// Whether another hand wrote.
+    pub(crate) hands: Hands,
     /// The key checkpoints are signed with.
     pub(crate) seal_key: SealKey,
     /// The tree over the ledger, and what of it is signed.

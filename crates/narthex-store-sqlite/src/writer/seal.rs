@@ -7,7 +7,7 @@
 //! now and then over the ledger (checkpoints, see `checkpoints`) becomes durable with it too.
 
 use super::Writer;
-use super::batch::{Abort, execute};
+use super::batch::{Abort, execute, no_more};
 use super::books::Books;
 use crate::fault::Fault;
 use crate::gate::write_seal;
@@ -53,7 +53,7 @@ impl Writer {
         if let Err(abort) = written {
             tracing::warn!(error = abort.message, "the accounts were not written at the end");
             if abort.until_restart {
-                self.standing.stop();
+                self.standing.stop(no_more(&abort.message));
             }
             let _ = execute(&mut self.conn, "ROLLBACK").await;
         }

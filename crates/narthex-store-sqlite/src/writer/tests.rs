@@ -1,6 +1,7 @@
 //! What the writer does when the disk fails it.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use narthex_core::{
     Actor, CallId, Conversation, ConversationId, Phase, RecordDraft, Timestamp, Title, Transport,
@@ -120,13 +121,45 @@ async fn a_disk_that_takes_no_writes_is_told_and_noticed_when_it_does_again() {
     assert!(writer.commit_all(vec![small()]).await[0].is_ok());
 }
 
+/// The write itself fails, in the middle of a batch: SQLite then reads the file anew, which must not
+/// look like another hand. The limit on the size of files is the process's, so it is another one.
+#[test]
+fn a_disk_that_fails_in_the_middle_is_no_other_hand() {
+    let ran = std::process::Command::new("sh")
+        .args(["-c", "trap '' XFSZ; ulimit -f 2048; exec \"$0\" \"$@\""])
+        .arg(std::env::current_exe().unwrap())
+        .args(["--exact", "writer::tests::under_a_limit", "--ignored"])
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&ran.stdout);
+    assert!(ran.status.success() && said.contains("1 passed"), "{said}");
+}
+
+#[tokio::test]
+#[ignore = "needs the limit: run by the test above"]
+async fn under_a_limit() {
+    let (_dir, config) = place();
+    let mut writer = open::writer(&config).await.unwrap();
+    // So that it is written before the commit.
+    pragma(&mut writer, "PRAGMA cache_size = 8").await;
+    for _ in 0..3 {
+        assert!(is_unavailable(&writer.commit_all(vec![talk(2_000_000)]).await[0]));
+        assert!(writer.standing.is_failing() && writer.standing.is_writable());
+        writer.look_after().await;
+        let small = writer.commit_all(vec![small()]).await;
+        assert!(small[0].is_ok(), "{small:?}");
+    }
+}
+
 fn place() -> (tempfile::TempDir, SqliteConfig) {
     let dir = tempfile::tempdir().unwrap();
     let clock = Arc::new(ManualClock::at(Timestamp::from_millis(1_000)));
     let key = HeadKey::new([3; 32]);
     let seal = SealKey::from_seed(&[8; 32]);
     let (database, head) = (dir.path().join("db"), dir.path().join("head"));
-    let config = SqliteConfig::new(database, head, key, seal, clock);
+    let mut config = SqliteConfig::new(database, head, key, seal, clock);
+    // With every batch: none of these faults is another hand.
+    config.other_hands = Duration::ZERO;
     (dir, config)
 }
 
@@ -161,10 +194,14 @@ fn small() -> UnitOfWork {
 }
 
 fn large() -> UnitOfWork {
+    talk(100_000)
+}
+
+fn talk(words: usize) -> UnitOfWork {
     let talk = Conversation {
         id: ConversationId::from_uuid(fresh_uuid()),
         title: Title::parse("Long").unwrap(),
-        body: "word ".repeat(100_000),
+        body: "word ".repeat(words),
         created: Timestamp::from_millis(1),
     };
     UnitOfWork::effect(Effect::AddConversation(talk), record())

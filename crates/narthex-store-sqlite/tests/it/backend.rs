@@ -4,6 +4,7 @@
 
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
 use async_trait::async_trait;
 use narthex_core::Timestamp;
@@ -19,11 +20,24 @@ pub(crate) struct SqliteBackend {
     dir: tempfile::TempDir,
     clock: Arc<ManualClock>,
     open: Mutex<Option<Arc<SqliteStore>>>,
+    /// How often another hand is looked for: with every batch, so that each test is one of false
+    /// alarms too.
+    other_hands: Duration,
 }
 
 impl SqliteBackend {
     pub(crate) fn new() -> Self {
+        Self::looking(Duration::ZERO)
+    }
+
+    /// One in which what is written from outside stays, to see what else stands against it.
+    pub(crate) fn blind() -> Self {
+        Self::looking(Duration::from_hours(1))
+    }
+
+    pub(crate) fn looking(other_hands: Duration) -> Self {
         Self {
+            other_hands,
             dir: tempfile::tempdir().expect("a directory"),
             clock: Arc::new(ManualClock::at(Timestamp::from_millis(1_700_000_000_000))),
             open: Mutex::new(None),
@@ -35,7 +49,8 @@ impl SqliteBackend {
     }
 
     pub(crate) fn config(&self) -> SqliteConfig {
-        config_in(self.dir(), Arc::clone(&self.clock))
+        let config = config_in(self.dir(), Arc::clone(&self.clock));
+        SqliteConfig { other_hands: self.other_hands, ..config }
     }
 
     pub(crate) async fn store(&self) -> Result<SqliteStore, StoreError> {

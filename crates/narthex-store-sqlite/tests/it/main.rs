@@ -4,6 +4,8 @@ mod backend;
 mod crash;
 mod files;
 mod gate;
+mod graphs;
+mod hands;
 mod sealed;
 mod tamper;
 mod vanished;

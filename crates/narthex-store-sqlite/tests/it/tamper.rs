@@ -3,7 +3,7 @@
 #![allow(clippy::expect_used, clippy::panic, reason = "tests")]
 
 use narthex_core::Digest;
-use narthex_store::{LedgerReader as _, StoreError};
+use narthex_store::{LedgerReader as _, Soundness as _, StoreError};
 use narthex_verify::{Failure, Fault, Place};
 use sqlx::{AssertSqlSafe, ConnectOptions, Connection as _};
 
@@ -203,4 +203,28 @@ async fn a_file_that_is_no_database_is_refused() {
     assert!(matches!(house.verify().await, Err(Failure::Database(_))));
     let nothing = SqliteBackend::new();
     assert!(matches!(nothing.verify().await, Err(Failure::Database(_))));
+}
+
+/// Without a list of what was done to it, a house that was lived in is not one to be made.
+#[tokio::test]
+async fn an_emptied_list_of_migrations_is_refused_at_once() {
+    for change in [
+        "DELETE FROM _sqlx_migrations",
+        "DROP TABLE _sqlx_migrations",
+        "DELETE FROM _sqlx_migrations WHERE version = 3",
+        "UPDATE _sqlx_migrations SET checksum = zeroblob(48) WHERE version = 2",
+    ] {
+        let house = ten().await;
+        sql(&house, change).await;
+        for _ in 0..2 {
+            let start = std::time::Instant::now();
+            match house.store().await {
+                Err(StoreError::Damaged(why)) => {
+                    assert!(why.contains("migration"), "{change}: {why}");
+                }
+                other => panic!("{change}: {other:?}"),
+            }
+            assert!(start.elapsed().as_secs() < 2, "{change}: {:?}", start.elapsed());
+        }
+    }
 }

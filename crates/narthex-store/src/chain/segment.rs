@@ -1,7 +1,5 @@
 //! The lines of an exported segment; see `docs/ledger-format.md`.
 
-use std::fmt::Write as _;
-
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 
@@ -22,10 +20,6 @@ pub fn record(hash: &str, record: &str) -> String {
 
 /// A checkpoint's line.
 pub fn checkpoint(seal: &Seal) -> String {
-    let frontier = seal.frontier.iter().fold(String::new(), |mut text, byte| {
-        // Writing to a String cannot fail.
-        let _ = write!(text, "{byte:02x}");
-        text
-    });
+    let frontier = narthex_core::hex(&seal.frontier);
     format!("C {} {frontier} {}", seal.size, STANDARD.encode(&seal.note))
 }

@@ -276,17 +276,20 @@ pub async fn each_is_used_exactly_once_under_load(backend: &dyn Backend) {
     assert_eq!(went, vec![1; approved.len()]);
 }
 
-pub async fn what_was_decided_long_ago_is_forgotten(backend: &dyn Backend) {
+pub async fn what_was_asked_for_long_ago_is_forgotten(backend: &dyn Backend) {
     let house = House::open(backend).await;
     let denied = house.ask(&request(&house.agent, "denied", backend)).await;
     house.done(decide(&denied, false, backend)).await;
     let approved = house.approved(backend, "approved").await;
     backend.clock().advance_millis(29 * 24 * 60 * MINUTE);
-    house.ask(&request(&house.agent, "in time", backend)).await;
+    let in_time = house.ask(&request(&house.agent, "in time", backend)).await;
     assert_eq!(house.status(denied.id).await, Denied);
+    assert_eq!(house.status(approved.id).await, Approved);
     backend.clock().advance_millis(2 * 24 * 60 * MINUTE);
     house.ask(&request(&house.agent, "later", backend)).await;
-    assert_eq!(house.store.approval(denied.id).await.unwrap(), None);
-    assert_eq!(house.status(approved.id).await, Approved);
+    for id in [denied.id, approved.id] {
+        assert_eq!(house.store.approval(id).await.unwrap(), None);
+    }
+    assert_eq!(house.status(in_time.id).await, Void);
     house.commit(UnitOfWork::records(vec![record("goes on")])).await.unwrap();
 }

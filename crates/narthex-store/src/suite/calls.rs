@@ -117,22 +117,9 @@ pub(super) fn request(agent: &Agent, target: &str, backend: &dyn Backend) -> App
         mode: Mode::Guarded,
         policy: Digest::of(b"policy"),
     };
-    Approval {
-        id: ApprovalId::from_uuid(fresh_uuid()),
-        digest: binding.digest(),
-        binding,
-        because: Reason::Tainted,
-        taint: UNTRUSTED,
-        target: Some(target.to_owned()),
-        nonce: false,
-        status: ApprovalStatus::Waiting,
-        requested: now,
-        until: now.wall.plus_millis(10 * MINUTE),
-        decided: None,
-        note: None,
-        used_by: None,
-        wrong_nonces: 0,
-    }
+    let (id, until) = (ApprovalId::from_uuid(fresh_uuid()), now.wall.plus_millis(10 * MINUTE));
+    let asked = Approval::waiting(id, binding, Reason::Tainted, UNTRUSTED, now, until);
+    Approval { target: Some(target.to_owned()), ..asked }
 }
 
 pub(super) fn ask(approval: &Approval, cap: u32) -> Effect {

@@ -33,7 +33,7 @@ pub async fn many_commits_make_one_chain(backend: &dyn Backend) {
     }
     let all: BTreeSet<u64> = seqs.into_iter().flatten().collect();
     assert_eq!(all, (before + 1..=before + 640).collect());
-    assert_eq!(verify(&*house.store, backend).await.records, before + 640);
+    assert_eq!(verify(&*house.store, backend).await.seq, before + 640);
 }
 
 pub async fn a_proposal_is_applied_exactly_once(backend: &dyn Backend) {

@@ -214,6 +214,7 @@ pub(super) fn creation(by: &Agent, draft: PageDraft) -> Proposal {
         page: None,
         base_revision: None,
         draft: Some(draft),
+        merge: None,
         reason: "because".to_owned(),
         taint: Taint { private: true, untrusted: false },
         status: ProposalStatus::Pending,

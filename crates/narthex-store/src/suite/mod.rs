@@ -20,11 +20,15 @@ pub mod budgets;
 pub mod commits;
 pub mod concurrency;
 pub mod conversations;
+pub mod graph_indexes;
+pub mod graph_model;
+pub mod graphs;
 pub mod hostile;
 pub mod import;
 pub mod isolation;
 pub mod latches;
 pub mod ledger;
+pub mod merges;
 pub mod pages;
 pub mod proposals;
 pub mod search;
@@ -35,6 +39,7 @@ pub mod tokens;
 
 mod calls;
 mod house;
+mod net;
 
 use std::sync::Arc;
 
@@ -136,6 +141,21 @@ macro_rules! store_suite {
                 provenance_is_not_washed_off,
                 lists_are_filtered_and_newest_first,
             }
+            merges {
+                a_merge_reads_back_as_opened,
+                it_has_the_parts_of_a_merge_and_no_others,
+                its_graph_must_be_in_its_space,
+                its_branches_must_stand_where_it_says,
+                the_same_merge_waits_once,
+                merges_and_pages_wait_under_one_cap,
+                it_is_made_and_applied_at_once,
+                only_what_was_proposed_is_merged,
+                nothing_to_merge_is_applied_without_a_commit,
+                one_in_conflict_can_still_be_made,
+                one_that_was_rejected_is_not_made,
+                pages_and_merges_are_applied_each_in_their_way,
+                one_in_conflict_outlives_a_restart,
+            }
             approvals {
                 a_request_reads_back_as_asked,
                 a_request_is_for_the_call_it_shows,
@@ -150,7 +170,7 @@ macro_rules! store_suite {
                 a_call_that_does_not_go_ahead_uses_nothing_up,
                 it_outlives_a_restart,
                 each_is_used_exactly_once_under_load,
-                what_was_decided_long_ago_is_forgotten,
+                what_was_asked_for_long_ago_is_forgotten,
             }
             budgets {
                 the_ledger_is_the_account,
@@ -203,6 +223,35 @@ macro_rules! store_suite {
                 the_cap_holds_under_load,
                 one_slug_is_given_once,
             }
+            graphs {
+                a_graph_reads_back_as_founded,
+                a_taken_name_is_refused,
+                a_commit_reads_back_with_its_rows,
+                a_commit_needs_the_head_it_was_made_for,
+                a_branch_sees_its_parent_as_it_was,
+                a_commit_can_make_its_branch,
+                a_view_is_of_one_moment,
+                a_look_back_at_a_commit_and_a_time,
+                commits_are_listed_newest_first,
+                a_dropped_branch_frees_its_name_and_keeps_its_rows,
+                protection_is_kept,
+                branches_of_branches_end_somewhere,
+                what_lines_wrote_and_had_seen,
+                nothing_of_another_graph_is_seen,
+                a_removed_graph_is_gone_and_others_are_not,
+                graphs_outlive_a_restart,
+            }
+            graph_indexes {
+                edges_are_followed_from_both_sides,
+                an_edge_that_comes_back_is_there_once,
+                rows_are_scanned_in_order_and_in_steps,
+                values_are_found_in_ranges,
+                indexes_follow_every_change_on_every_branch,
+                words_are_parted_by_spaces_only,
+                better_texts_score_higher_whatever_other_graphs_say,
+                an_index_counts_from_when_it_was_built,
+            }
+            graph_model { any_history_reads_as_a_model_of_it, }
             hostile { records_hold_any_text_on_one_line, contents_hold_any_text, }
         }
     };
@@ -238,11 +287,15 @@ mod tests {
             ("commits", include_str!("commits.rs")),
             ("concurrency", include_str!("concurrency.rs")),
             ("conversations", include_str!("conversations.rs")),
+            ("graph_indexes", include_str!("graph_indexes.rs")),
+            ("graph_model", include_str!("graph_model.rs")),
+            ("graphs", include_str!("graphs.rs")),
             ("hostile", include_str!("hostile.rs")),
             ("import", include_str!("import.rs")),
             ("isolation", include_str!("isolation.rs")),
             ("latches", include_str!("latches.rs")),
             ("ledger", include_str!("ledger.rs")),
+            ("merges", include_str!("merges.rs")),
             ("pages", include_str!("pages.rs")),
             ("proposals", include_str!("proposals.rs")),
             ("search", include_str!("search.rs")),

@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use narthex_core::{PageSummary, PolicyAction, Proposal, ProposalStatus, Space, Subject, Taint};
+use narthex_core::{
+    GraphId, PageSummary, PolicyAction, Proposal, ProposalStatus, Slug, Space, Subject, Taint,
+};
 use narthex_gate::{CallContext, ToolError, ToolOutput};
 use narthex_store::ProposalFilter;
 use schemars::JsonSchema;
@@ -94,10 +96,14 @@ struct ProposalOut {
     entity_type: String,
     /// What it would do.
     action: String,
-    /// The slug it is about, where it has one.
+    /// The slug it is about, where it has one: a page's, or a graph's.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "String")]
     slug: Option<String>,
+    /// For a merge, its branches: the one that is brought in, and the one it is brought into.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "String")]
+    merge: Option<String>,
     /// pending, applied, rejected or conflict.
     status: String,
     /// What the owner said, or what it conflicted with.
@@ -129,17 +135,37 @@ pub(crate) async fn run(
     let open = store.proposals(&own(vec![ProposalStatus::Pending], config.open_proposals)).await?;
     let decided = vec![ProposalStatus::Applied, ProposalStatus::Rejected, ProposalStatus::Conflict];
     let earlier = store.proposals(&own(decided, config.earlier_proposals)).await?;
+    let named = graphs_of(reach, &space, open.iter().chain(&earlier)).await?;
+    // What a merge conflicted with is named after rows that anybody may have written.
+    let untrusted = untrusted || earlier.iter().any(names_rows);
     let output = Output {
         page_count: store.page_count(space.id).await?,
         pages: tree(&pages),
         recent: recent.iter().map(Recent::of).collect(),
-        open_proposals: open.iter().map(ProposalOut::of).collect(),
-        earlier_proposals: earlier.iter().map(ProposalOut::of).collect(),
+        open_proposals: open.iter().map(|one| ProposalOut::of(one, &named)).collect(),
+        earlier_proposals: earlier.iter().map(|one| ProposalOut::of(one, &named)).collect(),
         other_spaces: spaces.map(|other| SpaceOut::of(&other)).collect(),
         space: SpaceOut::of(&space),
     };
     let taint = Taint { private: true, untrusted };
     Ok(ToolOutput::new(answer(&output)?).about(taint, Subject::one("space", space.id)))
+}
+
+/// The names of the graphs that proposals are about.
+async fn graphs_of(
+    reach: &Reach<'_>,
+    space: &Space,
+    mut proposals: impl Iterator<Item = &Proposal>,
+) -> Result<BTreeMap<GraphId, Slug>, ToolError> {
+    if !proposals.any(|proposal| proposal.merge.is_some()) {
+        return Ok(BTreeMap::new());
+    }
+    let graphs = reach.store.graphs(Some(space.id)).await?;
+    Ok(graphs.into_iter().map(|graph| (graph.id, graph.slug)).collect())
+}
+
+fn names_rows(proposal: &Proposal) -> bool {
+    proposal.merge.is_some() && proposal.status == ProposalStatus::Conflict
 }
 
 /// Folders within folders, by the parts of the slugs.
@@ -192,12 +218,16 @@ impl Recent {
 }
 
 impl ProposalOut {
-    fn of(proposal: &Proposal) -> Self {
+    fn of(proposal: &Proposal, graphs: &BTreeMap<GraphId, Slug>) -> Self {
+        let page = proposal.draft.as_ref().map(|draft| draft.slug.to_string());
+        let merge = proposal.merge.as_ref();
+        let graph = merge.and_then(|merge| graphs.get(&merge.graph)).map(ToString::to_string);
         Self {
             pending_change_id: proposal.id.to_string(),
             entity_type: proposal.entity_type.to_string(),
             action: proposal.action.to_string(),
-            slug: proposal.draft.as_ref().map(|draft| draft.slug.to_string()),
+            slug: page.or(graph),
+            merge: merge.map(|merge| format!("{} → {}", merge.from, merge.into)),
             status: proposal.status.to_string(),
             note: proposal.note.clone(),
             created: proposal.created.to_string(),

@@ -186,6 +186,7 @@ pub(crate) async fn stage(
         page: change.page.as_ref().map(|page| page.id),
         base_revision: change.base,
         draft: change.draft,
+        merge: None,
         reason,
         taint: intent.context().taint,
         status: ProposalStatus::Pending,
@@ -204,7 +205,7 @@ pub(crate) async fn stage(
     };
     let answer = ToolOutput::new(answer(&output)?).about(Taint::CLEAN, subject.clone());
     let effect = Effect::OpenProposal { proposal: Box::new(proposal), cap: config.open_proposals };
-    Ok(Staged { effect, subject, answer })
+    Ok(Staged::new(effect, subject, answer))
 }
 
 async fn create(

@@ -2,6 +2,8 @@
 
 use clap::{Args, Subcommand};
 
+use super::parse::at_least_one;
+
 /// Calls that wait for your go-ahead.
 #[derive(Debug, Clone, Subcommand)]
 #[command(after_help = "\
@@ -42,7 +44,7 @@ pub struct ApprovalsListArgs {
     pub agent: Option<String>,
 
     /// At most so many
-    #[arg(short = 'n', long, value_name = "N", default_value_t = 100)]
+    #[arg(short = 'n', long, value_name = "N", default_value_t = 100, value_parser = at_least_one())]
     pub limit: u32,
 
     /// Stay, and show new ones as they come

@@ -1,7 +1,7 @@
 //! Reads what an agent may use up: `window=1h,t2=5,bytes=10MB,time=5m,cost=2.5`.
 
-use narthex_core::Cost;
-use narthex_server::owner::{BudgetChange, BudgetSpec, LONGEST_WINDOW_SECONDS, Limit};
+use narthex_core::{Budget, Cost};
+use narthex_server::owner::{BudgetChange, BudgetSpec, Limit};
 
 use super::parse::seconds;
 
@@ -20,6 +20,7 @@ pub(super) fn budget(text: &str) -> Result<BudgetChange, String> {
         seen.push(key);
         set(&mut spec, key, value).map_err(|wrong| format!("{key}: {wrong}"))?;
     }
+    spec.over(Budget::default()).check().map_err(|wrong| wrong.to_string())?;
     Ok(BudgetChange::Own(spec))
 }
 
@@ -30,7 +31,7 @@ fn set(spec: &mut BudgetSpec, key: &str, value: &str) -> Result<(), String> {
     };
     let [t0, t1, t2, t3] = &mut spec.calls;
     match key {
-        "window" => spec.window_seconds = Some(window(value)?),
+        "window" => spec.window_seconds = Some(u32::try_from(seconds(value)?).unwrap_or(u32::MAX)),
         "t0" => *t0 = limit(count)?,
         "t1" => *t1 = limit(count)?,
         "t2" => *t2 = limit(count)?,
@@ -43,22 +44,17 @@ fn set(spec: &mut BudgetSpec, key: &str, value: &str) -> Result<(), String> {
     Ok(())
 }
 
-fn window(text: &str) -> Result<u32, String> {
-    let read = u32::try_from(seconds(text)?).ok().filter(|all| *all <= LONGEST_WINDOW_SECONDS);
-    read.ok_or_else(|| "at most 31d".to_owned())
-}
-
 fn count(text: &str) -> Result<u64, String> {
     let digits = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
-    let read = digits.then(|| text.parse().ok()).flatten().filter(|n| *n <= MOST);
-    read.ok_or_else(|| format!("write a whole number up to {MOST}, or none"))
+    let read = digits.then(|| text.parse().ok()).flatten();
+    read.ok_or_else(|| "write a whole number, or none".to_owned())
 }
 
 /// Bytes, with a unit or without.
 fn bytes(text: &str) -> Result<u64, String> {
     let unit = UNITS.iter().find_map(|(unit, each)| text.strip_suffix(unit).map(|n| (n, *each)));
     let (number, each) = unit.unwrap_or((text, 1));
-    let read = count(number).ok().and_then(|n| n.checked_mul(each)).filter(|n| *n <= MOST);
+    let read = count(number).ok().and_then(|n| n.checked_mul(each));
     read.ok_or_else(|| "write a number of bytes: 4096, 512KB, 10MB, 1GiB, or none".to_owned())
 }
 
@@ -71,7 +67,6 @@ fn cost(text: &str) -> Result<u64, String> {
 
 const HOW: &str =
     "write default, or parts of window=1h,t0=…,t1=…,t2=…,t3=…,bytes=10MB,time=5m,cost=2.5";
-const MOST: u64 = 1_000_000_000_000_000;
 /// The longer ones first: every one of them ends in `B`.
 const UNITS: &[(&str, u64)] = &[
     ("KiB", 1 << 10),
@@ -87,6 +82,7 @@ const UNITS: &[(&str, u64)] = &[
 #[cfg(test)]
 mod tests {
     use super::budget;
+    use crate::config::Config;
     use narthex_server::owner::{BudgetChange, BudgetSpec, Limit};
 
     #[test]
@@ -109,6 +105,50 @@ mod tests {
         for (text, n) in sizes {
             let expected = BudgetSpec { bytes: most(n), ..BudgetSpec::default() };
             assert_eq!(budget(&format!("bytes={text}")), Ok(BudgetChange::Own(expected)));
+        }
+    }
+
+    /// On the command line and in the settings, in their own words.
+    #[test]
+    fn the_bounds_are_the_same_wherever_a_budget_is_written_down() {
+        for (typed, key, fits) in [
+            ("window=1s", "window_seconds = 1", true),
+            ("window=0s", "window_seconds = 0", false),
+            ("window=31d", "window_seconds = 2678400", true),
+            ("window=2678401s", "window_seconds = 2678401", false),
+            ("t0=0", "t0 = 0", true),
+            ("t0=1000000000", "t0 = 1000000000", true),
+            ("t0=1000000001", "t0 = 1000000001", false),
+            ("t1=0", "t1 = 0", true),
+            ("t1=1000000000", "t1 = 1000000000", true),
+            ("t1=1000000001", "t1 = 1000000001", false),
+            ("t2=1000000001", "t2 = 1000000001", false),
+            ("t3=1000000001", "t3 = 1000000001", false),
+            ("t3=-1", "t3 = -1", false),
+            ("bytes=0", "bytes = 0", false),
+            ("bytes=1", "bytes = 1", true),
+            ("bytes=1000000GB", "bytes = 1000000000000000", true),
+            ("bytes=1000000000000001", "bytes = 1000000000000001", false),
+            ("bytes=18446744073709551615", "bytes = 18446744073709551615", false),
+            ("time=0s", "time_seconds = 0", false),
+            ("time=1s", "time_seconds = 1", true),
+            ("time=31d", "time_seconds = 2678400", true),
+            ("time=2678401s", "time_seconds = 2678401", false),
+            ("cost=0", "cost = 0", true),
+            ("cost=1000000000", "cost = 1000000000.0", true),
+            ("cost=1000000000.1", "cost = 1000000000.1", false),
+            ("cost=-1", "cost = -1.0", false),
+            ("cost=nan", "cost = nan", false),
+            ("cost=inf", "cost = inf", false),
+        ] {
+            let settings = Config::parse("x", &format!("[budget]\n{key}\n"));
+            assert_eq!(budget(typed).is_ok(), fits, "{typed}: {:?}", budget(typed));
+            assert_eq!(settings.is_ok(), fits, "{key}");
+            let (Ok(settings), Ok(BudgetChange::Own(spec))) = (settings, budget(typed)) else {
+                continue;
+            };
+            let house = settings.gate().budget;
+            assert_eq!(spec.over(house), house, "{typed} says the same as {key}");
         }
     }
 

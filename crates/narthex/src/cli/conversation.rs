@@ -3,6 +3,7 @@
 use clap::{Args, Subcommand};
 
 use super::TextArgs;
+use super::parse::at_least_one;
 
 /// Your own conversations.
 #[derive(Debug, Clone, Subcommand)]
@@ -44,7 +45,7 @@ Examples:
   narthex conversation list --limit 10 --output json")]
 pub struct ConversationListArgs {
     /// At most so many
-    #[arg(short = 'n', long, value_name = "N", default_value_t = 100)]
+    #[arg(short = 'n', long, value_name = "N", default_value_t = 100, value_parser = at_least_one())]
     pub limit: u32,
 }
 

@@ -1,7 +1,11 @@
 //! `inbox list|show|approve|reject`.
 
+use std::path::PathBuf;
+
 use clap::{Args, Subcommand};
 use narthex_core::ProposalStatus;
+
+use super::parse::at_least_one;
 
 /// Proposals that wait for you.
 #[derive(Debug, Clone, Subcommand)]
@@ -19,10 +23,7 @@ Examples:
   narthex inbox show 0198c0de-0000-7000-8000-000000000001")]
     Show(InboxIdArgs),
     /// Apply a proposal, exactly once
-    #[command(after_help = "\
-Examples:
-  narthex inbox approve 0198c0de-0000-7000-8000-000000000001")]
-    Approve(InboxIdArgs),
+    Approve(InboxApproveArgs),
     /// Say no to a proposal; the agent sees the reason
     Reject(InboxRejectArgs),
 }
@@ -49,7 +50,7 @@ pub struct InboxListArgs {
     pub space: Option<String>,
 
     /// At most so many
-    #[arg(short = 'n', long, value_name = "N", default_value_t = 100)]
+    #[arg(short = 'n', long, value_name = "N", default_value_t = 100, value_parser = at_least_one())]
     pub limit: u32,
 }
 
@@ -59,6 +60,27 @@ pub struct InboxIdArgs {
     /// Its id, as inbox list shows it
     #[arg(value_name = "ID")]
     pub proposal: String,
+}
+
+/// Applies a proposal.
+#[derive(Debug, Clone, Args)]
+#[command(after_help = "\
+A file for --resolve is a JSON array, one entry a row that cannot be merged by itself:
+  [{\"row\": {\"type\": \"Person\", \"key\": \"ada\"}, \"take\": \"theirs\"}]
+`take` is ours (the branch it is brought into), theirs (the agent's) or gone; or say what the row
+is to be with `given`.
+
+Examples:
+  narthex inbox approve 0198c0de-0000-7000-8000-000000000001
+  narthex inbox approve 0198c0de-0000-7000-8000-000000000001 --resolve rows.json")]
+pub struct InboxApproveArgs {
+    /// Its id, as inbox list shows it
+    #[arg(value_name = "ID")]
+    pub proposal: String,
+
+    /// Of a merge: a file that says how rows are to be; '-' is standard input
+    #[arg(long, value_name = "FILE")]
+    pub resolve: Option<PathBuf>,
 }
 
 /// Says no to a proposal.

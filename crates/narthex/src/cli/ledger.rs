@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 
-use super::parse::{Before, before};
+use super::parse::{Before, at_least_one, before};
 
 /// The ledger: everything agents did, or were refused.
 #[derive(Debug, Clone, Subcommand)]
@@ -52,7 +52,7 @@ Examples:
   narthex ledger tail --follow")]
 pub struct LedgerTailArgs {
     /// How many
-    #[arg(short = 'n', long = "lines", value_name = "N", default_value_t = 20)]
+    #[arg(short = 'n', long = "lines", value_name = "N", default_value_t = 20, value_parser = at_least_one())]
     pub count: u32,
 
     /// Go on as a running server writes more
@@ -148,7 +148,7 @@ pub struct LedgerCheckProofArgs {
 ///
 /// Writes a segment that `ledger verify --segment` verifies on its own, verifies it, and only then
 /// takes those records out. What stays verifies as before, from a signed base on. Whole stretches
-/// of 256 records go, never a call that is still open.
+/// of 256 records go, never a call that is still open. Run it again if it was killed.
 #[derive(Debug, Clone, Args)]
 #[command(after_help = "\
 Examples:
@@ -160,7 +160,7 @@ pub struct LedgerPruneArgs {
     #[arg(long, value_name = "WHEN", value_parser = before)]
     pub before: Before,
 
-    /// Into this file, which must not exist
+    /// Into this file, which must not exist, or hold exactly these records
     #[arg(long, value_name = "FILE")]
     pub export: PathBuf,
 }

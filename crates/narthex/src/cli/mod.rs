@@ -8,6 +8,8 @@ mod approvals;
 mod budget;
 mod conversation;
 mod gate;
+mod graph;
+mod graph_history;
 mod inbox;
 mod ledger;
 mod page;
@@ -33,7 +35,18 @@ pub use self::conversation::{
 pub use self::gate::{
     ModeArgs, ModeCommand, ModeSetArgs, TaintClearArgs, TaintCommand, TaintShowArgs,
 };
-pub use self::inbox::{InboxCommand, InboxIdArgs, InboxListArgs, InboxRejectArgs};
+pub use self::graph::{
+    AtArgs, ChangeArgs, GraphApplyArgs, GraphCheckArgs, GraphCommand, GraphExportArgs,
+    GraphInitArgs, GraphListArgs, GraphLoadArgs, GraphMutateArgs, GraphPlanArgs, GraphQueryArgs,
+    GraphRemoveArgs, GraphSchemaArgs, GraphStoredArgs, LoadWord, Params, QueryArgs, SourceArgs,
+};
+pub use self::graph_history::{
+    GraphBranchCommand, GraphBranchCreateArgs, GraphBranchDeleteArgs, GraphBranchListArgs,
+    GraphBranchNameArgs, GraphDiffArgs, GraphLogArgs, GraphMergeArgs, GraphRevertArgs,
+};
+pub use self::inbox::{
+    InboxApproveArgs, InboxCommand, InboxIdArgs, InboxListArgs, InboxRejectArgs,
+};
 pub use self::ledger::{
     LedgerCheckProofArgs, LedgerCommand, LedgerExportArgs, LedgerProveArgs, LedgerPruneArgs,
     LedgerTailArgs, LedgerVerifyArgs,
@@ -130,6 +143,9 @@ pub enum Command {
     /// Pages: markdown with a history
     #[command(subcommand)]
     Page(PageCommand),
+    /// Graphs: typed, branched, merged
+    #[command(subcommand)]
+    Graph(GraphCommand),
     /// Agents: registered outsiders
     #[command(subcommand)]
     Agent(AgentCommand),

@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 
+use super::parse::at_least_one;
+
 /// Pages: markdown with a history.
 #[derive(Debug, Clone, Subcommand)]
 #[command(after_help = "\
@@ -153,7 +155,7 @@ pub struct PageListArgs {
     pub after: Option<String>,
 
     /// At most so many [default: all]
-    #[arg(short = 'n', long, value_name = "N")]
+    #[arg(short = 'n', long, value_name = "N", value_parser = at_least_one())]
     pub limit: Option<u32>,
 }
 

@@ -1,5 +1,6 @@
 //! Readers for what people type.
 
+use clap::builder::RangedI64ValueParser;
 use narthex_core::Tier;
 
 /// Reads a span of time (`45s`, `90m`, `12h`, `30d`, `2w`) as seconds.
@@ -21,6 +22,25 @@ pub(super) fn seconds(text: &str) -> Result<u64, String> {
         Some(0) => Err("the time must be longer than nothing".to_owned()),
         Some(seconds) if seconds <= LONGEST => Ok(seconds),
         _ => Err("the time must be at most 3650d".to_owned()),
+    }
+}
+
+/// Reads how many rows to show.
+pub(super) fn at_least_one() -> RangedI64ValueParser<u32> {
+    clap::value_parser!(u32).range(1..)
+}
+
+/// Reads a JSON object.
+pub(super) fn object(text: &str) -> Result<serde_json::Map<String, serde_json::Value>, String> {
+    serde_json::from_str(text)
+        .map_err(|error| format!("write a JSON object, like {{\"slug\":\"ada\"}} ({error})"))
+}
+
+/// Reads `name=value`.
+pub(super) fn pair(text: &str) -> Result<(String, String), String> {
+    match text.split_once('=') {
+        Some((name, value)) if !name.is_empty() => Ok((name.to_owned(), value.to_owned())),
+        _ => Err("write a name and a value: slug=ada".to_owned()),
     }
 }
 

@@ -6,10 +6,12 @@ pub mod completions;
 mod confirm;
 pub mod conversation;
 pub mod doctor;
+pub mod graph;
 pub mod inbox;
 pub mod init;
 pub mod ledger;
 pub mod mode;
+mod new_file;
 pub mod page;
 pub mod policy;
 pub mod proxy;
@@ -26,7 +28,7 @@ pub mod token;
 use narthex_server::owner::{Reply, Request};
 
 use crate::ask::Asking;
-use crate::cli::{Cli, Command, Globals};
+use crate::cli::{Cli, Command, Globals, GraphCommand};
 use crate::output::Output;
 use crate::{Context, Exit, Failure};
 
@@ -48,6 +50,10 @@ pub fn prepare(cli: Cli) -> Result<Ready, Failure> {
             Context::unread(&globals)?
         }
         Command::Serve(args) if args.demo => Context::for_demo(&globals)?,
+        // Needs no house, and no settings but those that are named.
+        Command::Graph(GraphCommand::Check(_)) if globals.config.is_none() => {
+            Context::unread(&globals)?
+        }
         _ => Context::load(&globals)?,
     };
     Ok(Ready { context, command, globals })
@@ -80,6 +86,7 @@ async fn run(context: &Context, globals: &Globals, command: &Command) -> Result<
         Command::Proxy(args) => proxy::run(context, args).await,
         Command::Space(command) => space::run(context, command).await,
         Command::Page(command) => page::run(context, command).await,
+        Command::Graph(command) => Box::pin(graph::run(context, command)).await,
         Command::Agent(command) => agent::run(context, command).await,
         Command::Token(command) => token::run(context, command).await,
         Command::Inbox(command) => inbox::run(context, command).await,

@@ -29,18 +29,22 @@ pub async fn run(context: &Context, args: &ServeArgs) -> Result<Exit, Failure> {
     }
     dir.create()?;
     write_config(&dir)?;
+    if args.demo {
+        demo::mark(&dir)?;
+    }
     let stop = stop::on_signal()?;
     let mut kill = stop::KillSignal::hear()?;
     warn_of_root();
     let proof = prove(context, &dir, stop.clone()).await?;
     let mut open = OpenHouse::hold(context, "serve").await?;
+    let demo = if args.demo { Some(demo::settle(&open).await?) } else { None };
+    graphs(&open.house).await?;
     let door = open.door(context, args.listen).await?;
     let url = door.mcp_url();
     let unheld = |error: std::io::Error| Failure::file(&dir.socket(), &error);
     let socket = OwnerSocket::bind(&open.dir, &open.held, open.house.clone()).map_err(unheld)?;
     open.held.announce(&url).map_err(unheld)?;
     open.house.desk().announce(&url);
-    let demo = if args.demo { Some(demo::settle(&open).await?) } else { None };
 
     let tasks = TaskTracker::new();
     if let Some(proof) = proof {
@@ -63,6 +67,35 @@ pub async fn run(context: &Context, args: &ServeArgs) -> Result<Exit, Failure> {
     open.close().await?;
     served.map_err(|error| Failure::new(Exit::Unavailable, format!("the door failed: {error}")))?;
     Ok(Exit::Done)
+}
+
+/// Stored queries that do not hold are not served, nor those of a graph that is not there.
+async fn graphs(house: &House) -> Result<(), Failure> {
+    let hall = house.graphs();
+    let there = hall.engine().graphs().graphs(None).await.map_err(|error| {
+        Failure::new(Exit::Unavailable, format!("the graphs cannot be read: {error}"))
+            .hint("narthex doctor")
+    })?;
+    for slug in hall.config().declared.keys() {
+        if there.iter().all(|graph| graph.slug != *slug) {
+            let message = format!("the settings have [graphs.{slug}], and there is no such graph");
+            return Err(Failure::new(Exit::Usage, message).hint(format!(
+                "narthex graph init {slug} --space <space> --schema <file>, or take it out"
+            )));
+        }
+    }
+    for graph in &there {
+        let catalogue = hall.catalogue(graph).await.map_err(|error| {
+            Failure::new(Exit::Usage, error.to_string())
+                .hint("narthex graph check FOLDER shows each in its place")
+        })?;
+        let mode = if catalogue.is_meta() { "meta" } else { "per_query" };
+        let mcp = hall.config().declared.get(&graph.slug).map(|declared| declared.mcp.clone());
+        let threshold = mcp.unwrap_or_default().threshold;
+        let (exposed, all) = (catalogue.exposed().count(), catalogue.all().count());
+        tracing::info!(graph = %graph.slug, mode, exposed, all, threshold, "stored queries");
+    }
+    Ok(())
 }
 
 /// Whoever breaks into this process should not be root with it.
@@ -163,7 +196,7 @@ fn say_ready(context: &Context, url: &str, demo: Option<&Demo>) -> Result<(), Fa
     line.insert("data_dir".to_owned(), json!(context.data_dir.display().to_string()));
     line.insert("version".to_owned(), json!(env!("CARGO_PKG_VERSION")));
     if let Some(demo) = demo {
-        line.extend(demo.facts());
+        line.extend(demo.facts(url));
     }
     output::json_line(&Value::Object(line))
 }

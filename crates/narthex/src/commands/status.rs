@@ -34,7 +34,7 @@ fn facts(status: &Status) -> String {
         ("mode", mode(status).into()),
         ("stopped", stopped(status)),
         ("store", state(status.store, String::new())),
-        ("ledger", state(status.ledger, format!(", {} records", status.records))),
+        ("ledger", state(status.ledger, ledger(status))),
         ("policy", state(status.policy, format!(", {} policies", status.policies))),
         ("spaces", status.spaces.to_string().into()),
         ("agents", agents(status).into()),
@@ -44,6 +44,11 @@ fn facts(status: &Status) -> String {
     ];
     facts.extend(status.followers.iter().map(|one| (one.what.as_str(), follower(one))));
     table::facts(facts)
+}
+
+fn ledger(status: &Status) -> String {
+    let why = status.ledger_trouble.as_ref().map(|why| format!(": {why}")).unwrap_or_default();
+    format!("{why}, {} records", status.records)
 }
 
 /// Someone who follows the ledger.

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use narthex_core::{EngagedBy, Slug, SwitchScope};
 use narthex_server::owner::{
-    Kept, OwnerError, Reply, Request, StopInfo, Stopped, Stops, SwitchRequest, Trouble,
+    Kept, OwnerError, Reply, Request, Resumed, StopInfo, Stopped, Stops, SwitchRequest, Trouble,
 };
 use narthex_server::{DataDir, OwnerClient};
 
@@ -33,10 +33,10 @@ pub async fn stop(context: &Context, globals: &Globals, args: &StopArgs) -> Resu
 
 /// Lets something go on.
 pub async fn resume(context: &Context, args: &ResumeArgs) -> Result<Exit, Failure> {
-    let lift = SwitchRequest::Lift { scope: args.scope.scope() };
-    let Reply::Resumed(resumed) = once(context, Request::Switch(lift)).await? else {
-        return Err(unexpected());
-    };
+    let mut asking = Asking::open(context).await?;
+    let lifted = lift(&mut asking, args).await;
+    asking.close().await?;
+    let resumed = lifted?;
     if context.is_json() {
         output::json(&resumed)?;
         return Ok(Exit::Done);
@@ -49,6 +49,39 @@ pub async fn resume(context: &Context, args: &ResumeArgs) -> Result<Exit, Failur
         output::note(format!("Still stopped: {}.", still.join(", ")));
     }
     Ok(Exit::Done)
+}
+
+async fn lift(asking: &mut Asking, args: &ResumeArgs) -> Result<Resumed, Failure> {
+    let lift = SwitchRequest::Lift { scope: args.scope.scope() };
+    match asking.tell(Request::Switch(lift)).await {
+        Ok(Reply::Resumed(resumed)) => Ok(resumed),
+        Ok(_) => Err(unexpected()),
+        Err(error) if matches!(error.kind, Trouble::NotFound | Trouble::Conflict) => {
+            let failure = Failure::from(error);
+            match asking.tell(Request::Switch(SwitchRequest::List)).await {
+                Ok(Reply::Stops(stops)) => Err(with_way_on(failure, &stops)),
+                _ => Err(failure),
+            }
+        }
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// What is stopped, and what to type to let it go on.
+fn with_way_on(failure: Failure, stops: &Stops) -> Failure {
+    if stops.stop_file_there {
+        return failure.hint(format!("rm {}, then narthex resume", stops.stop_file));
+    }
+    if stops.engaged.is_empty() {
+        let message = format!("{}; nothing is stopped", failure.message);
+        return Failure { message, hint: None, ..failure };
+    }
+    let engaged = || stops.engaged.iter();
+    let all: Vec<String> = engaged().map(|stop| words(&stop.scope, stop.name.as_ref())).collect();
+    let ways: Vec<String> =
+        engaged().map(|s| format!("narthex resume{}", flag(&s.scope, s.name.as_ref()))).collect();
+    let message = format!("{}; what is stopped: {}", failure.message, all.join(", "));
+    Failure { message, ..failure }.hint(ways.join(", or "))
 }
 
 /// Why nothing was stopped.
@@ -114,7 +147,10 @@ fn print(context: &Context, stopped: &Stopped) -> Result<Exit, Failure> {
     let name = words(&stopped.scope, stopped.name.as_ref());
     output::text(format!("Stopped{}: {name}.", if stopped.now { "" } else { " already" }))?;
     match &stopped.kept {
-        Kept::Store => output::note(format!("Let it go on: narthex resume{}", flag(stopped))),
+        Kept::Store => {
+            let flag = flag(&stopped.scope, stopped.name.as_ref());
+            output::note(format!("Let it go on: narthex resume{flag}"));
+        }
         Kept::StopFile(path) => output::note(format!(
             "The file {path} keeps it so. Let everything go on: rm {path}, then narthex resume"
         )),
@@ -122,14 +158,15 @@ fn print(context: &Context, stopped: &Stopped) -> Result<Exit, Failure> {
     Ok(Exit::Done)
 }
 
-fn flag(stopped: &Stopped) -> String {
-    let option = match &stopped.scope {
+/// The option that names it; one without a name is named by its id.
+fn flag(scope: &SwitchScope, name: Option<&Slug>) -> String {
+    let (option, id) = match scope {
         SwitchScope::Everything => return String::new(),
-        SwitchScope::Space(_) => "space",
-        SwitchScope::Agent(_) => "agent",
-        SwitchScope::Upstream(_) => "server",
+        SwitchScope::Space(id) => ("space", id.to_string()),
+        SwitchScope::Agent(id) => ("agent", id.to_string()),
+        SwitchScope::Upstream(name) => ("server", name.to_string()),
     };
-    stopped.name.as_ref().map(|name| format!(" --{option} {name}")).unwrap_or_default()
+    format!(" --{option} {}", name.map_or(id, Slug::to_string))
 }
 
 async fn list(context: &Context) -> Result<Exit, Failure> {

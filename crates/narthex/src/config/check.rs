@@ -37,10 +37,10 @@ pub(super) fn check(text: &str) -> Result<Vec<Fault>, toml::de::Error> {
 fn check_table(prefix: &str, table: &DeTable<'_>, schema: &Value, faults: &mut Vec<Fault>) {
     for (key, value) in table {
         let name = format!("{prefix}{}", key.get_ref());
-        match schema.pointer("/properties").and_then(|known| known.get(key.get_ref().as_ref())) {
+        match known_key(schema, key.get_ref()) {
             None => faults.push(unknown(&name, key.get_ref(), key.span(), prefix, schema)),
             Some(known) => match value.get_ref() {
-                DeValue::Table(inner) if known.get("properties").is_some() => {
+                DeValue::Table(inner) if holds_keys(known) => {
                     check_table(&format!("{name}."), inner, known, faults);
                 }
                 DeValue::Integer(number) => {
@@ -51,6 +51,22 @@ fn check_table(prefix: &str, table: &DeTable<'_>, schema: &Value, faults: &mut V
             },
         }
     }
+}
+
+/// What is said about a key: by its own name, or, where people choose the names, about all.
+fn known_key<'a>(schema: &'a Value, key: &str) -> Option<&'a Value> {
+    let own = schema.get("properties").and_then(|known| known.get(key));
+    own.or_else(|| named_by_people(schema))
+}
+
+/// What each of the keys holds whose names people choose.
+pub(super) fn named_by_people(schema: &Value) -> Option<&Value> {
+    schema.get("additionalProperties").filter(|inner| inner.is_object())
+}
+
+/// Whether a key holds others.
+pub(super) fn holds_keys(schema: &Value) -> bool {
+    schema.get("properties").is_some() || named_by_people(schema).is_some()
 }
 
 fn unknown(name: &str, key: &str, span: Range<usize>, prefix: &str, schema: &Value) -> Fault {
@@ -104,5 +120,8 @@ fn resolve(schema: &mut Value, defs: &Value) {
     }
     if let Some(Value::Object(properties)) = map.get_mut("properties") {
         properties.values_mut().for_each(|inner| resolve(inner, defs));
+    }
+    if let Some(inner) = map.get_mut("additionalProperties") {
+        resolve(inner, defs);
     }
 }

@@ -34,27 +34,27 @@ impl Default for Approvals {
 #[serde(default, deny_unknown_fields)]
 pub struct BudgetKeys {
     /// Seconds of the window.
-    #[schemars(range(min = 1, max = 2_678_400))]
+    #[schemars(range(min = 1, max = Budget::LONGEST_WINDOW))]
     pub window_seconds: u32,
     /// Calls of tier T0 (they look) in a window. Not set: no limit.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "u64", range(min = 0, max = 1_000_000_000))]
+    #[schemars(with = "u64", range(min = 0, max = Budget::MOST_CALLS))]
     pub t0: Option<u64>,
     /// Calls of tier T1 (small and reversible, such as a proposal) in a window.
-    #[schemars(range(min = 0, max = 1_000_000_000))]
+    #[schemars(range(min = 0, max = Budget::MOST_CALLS))]
     pub t1: u64,
     /// Calls of tier T2 (they change shared state) in a window.
-    #[schemars(range(min = 0, max = 1_000_000_000))]
+    #[schemars(range(min = 0, max = Budget::MOST_CALLS))]
     pub t2: u64,
     /// Calls of tier T3 (they cannot be undone, or leave the house) in a window.
-    #[schemars(range(min = 0, max = 1_000_000_000))]
+    #[schemars(range(min = 0, max = Budget::MOST_CALLS))]
     pub t3: u64,
-    /// Bytes returned in a window.
-    #[schemars(range(min = 1, max = 1_000_000_000_000_000_i64))]
+    /// Bytes returned in a window. An answer is sent structured and as text, and both count.
+    #[schemars(range(min = 1, max = Budget::MOST_BYTES))]
     pub bytes: u64,
     /// Seconds that calls may take, all together, in a window. Not set: no limit.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "u64", range(min = 1, max = 2_678_400))]
+    #[schemars(with = "u64", range(min = 1, max = Budget::MOST_SECONDS))]
     pub time_seconds: Option<u64>,
     /// What calls may cost, all together, in a window, in the figure that upstream servers say; a
     /// number from 0 to 1000000000. Not set: no limit.

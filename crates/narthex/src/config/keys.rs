@@ -1,5 +1,6 @@
 //! Every key of `narthex.toml`.
 
+use std::collections::BTreeMap;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 
@@ -8,6 +9,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::gate_keys::{Approvals, BudgetKeys, Egress, Sessions, TaintKeys};
+use super::graph_keys::GraphKeys;
 
 /// All settings.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
@@ -34,6 +36,8 @@ pub struct Config {
     pub sessions: Sessions,
     /// What Narthex itself may fetch. Agents' calls are not meant here.
     pub egress: Egress,
+    /// Graphs of this house, by their slugs.
+    pub graphs: BTreeMap<String, GraphKeys>,
     /// The embedded database.
     pub store: Store,
     /// What the ledger keeps, and who follows it: a second copy of what proves it, or of all of
@@ -100,6 +104,10 @@ pub struct Limits {
     /// Bytes of one request body; over it 413.
     #[schemars(range(min = 1_024, max = 268_435_456))]
     pub body_bytes: usize,
+    /// Bytes of the body of a request that loads a file into a graph; over it 413. It loosens no
+    /// other request's bound.
+    #[schemars(range(min = 1_024, max = 268_435_456))]
+    pub graph_load_bytes: usize,
     /// Seconds a request's head may take to arrive, and an idle connection is kept.
     #[schemars(range(min = 1, max = 600))]
     pub header_seconds: u64,
@@ -132,6 +140,7 @@ impl Default for Limits {
             requests_per_minute: 120,
             failures_per_minute: 30,
             body_bytes: 16 * 1024 * 1024,
+            graph_load_bytes: 32 * 1024 * 1024,
             header_seconds: 10,
             body_seconds: 30,
             call_seconds: 30,

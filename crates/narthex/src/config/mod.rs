@@ -8,6 +8,8 @@ mod check;
 pub mod env;
 mod excerpt;
 mod gate_keys;
+mod graph_keys;
+pub mod graphs;
 mod keys;
 pub mod policies;
 mod read;
@@ -20,6 +22,7 @@ use narthex_workspace::WorkspaceConfig;
 
 pub use self::excerpt::excerpt;
 pub use self::gate_keys::{Approvals, BudgetKeys, Egress, Sessions, TaintKeys};
+pub use self::graph_keys::{GraphKeys, McpKeys, QueryPath, QueryPaths, ShownKeys};
 pub use self::keys::{
     Config, Ledger, LedgerSink, Limits, Listen, Log, LogFormat, LogLevel, Policy, Store,
 };

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 
 use serde_json::Value;
 
-use super::check::schema;
+use super::check::{holds_keys, named_by_people, schema};
 
 /// The whole reference, as markdown.
 pub fn markdown() -> String {
@@ -33,6 +33,10 @@ pub fn example() -> String {
         example_key(&mut out, name, key);
     }
     for (name, section) in sections("", &schema) {
+        if name.contains(PLACEHOLDER) {
+            example_of_named(&mut out, &name, section);
+            continue;
+        }
         let _ = write!(out, "\n{}[{name}]\n", comment(&words(section)));
         for (key_name, key) in plain(section) {
             example_key(&mut out, key_name, key);
@@ -63,20 +67,32 @@ fn example_key(out: &mut String, name: &str, key: &Value) {
     let _ = writeln!(out, "{}# {name} = {value}", comment(&words(key)));
 }
 
+/// A section whose name people choose: all of it is a comment.
+fn example_of_named(out: &mut String, name: &str, section: &Value) {
+    let _ = write!(out, "\n{}#   [{name}]\n", comment(&words(section)));
+    for (key_name, key) in plain(section) {
+        let value = default(key).unwrap_or_else(|| "\"…\"".to_owned());
+        let _ = writeln!(out, "{}#   {key_name} = {value}", comment(&words(key)));
+    }
+}
+
 fn properties(schema: &Value) -> impl Iterator<Item = (&String, &Value)> {
     schema.get("properties").and_then(Value::as_object).into_iter().flatten()
 }
 
 /// Keys that hold a value.
 fn plain(schema: &Value) -> impl Iterator<Item = (&String, &Value)> {
-    properties(schema).filter(|(_, key)| key.get("properties").is_none())
+    properties(schema).filter(|(_, key)| !holds_keys(key))
 }
 
 /// Keys that hold others, each followed by those in it.
 fn sections<'a>(prefix: &str, schema: &'a Value) -> Vec<(String, &'a Value)> {
     let mut found = Vec::new();
-    for (name, section) in properties(schema).filter(|(_, key)| key.get("properties").is_some()) {
-        let name = format!("{prefix}{name}");
+    for (name, section) in properties(schema).filter(|(_, key)| holds_keys(key)) {
+        let (name, section) = match named_by_people(section) {
+            Some(each) => (format!("{prefix}{name}.{PLACEHOLDER}"), each),
+            None => (format!("{prefix}{name}"), section),
+        };
         found.push((name.clone(), section));
         found.extend(sections(&format!("{name}."), section));
     }
@@ -90,6 +106,9 @@ fn words(key: &Value) -> String {
 }
 
 fn kind(key: &Value) -> &'static str {
+    if key.get("type").is_some_and(Value::is_array) {
+        return "text, list of texts, or table";
+    }
     match key.get("type").and_then(Value::as_str) {
         Some("integer") => "whole number",
         Some("number") => "number",
@@ -124,6 +143,9 @@ fn comment(words: &str) -> String {
     }
     format!("{}\n", lines.join("\n"))
 }
+
+/// Stands for a name that people choose.
+const PLACEHOLDER: &str = "NAME";
 
 const HEAD: &str = "\
 # Configuration

@@ -7,7 +7,7 @@ mod write;
 
 use clap::ValueEnum;
 
-pub use self::write::{json, json_line, note, text};
+pub use self::write::{json, json_line, json_lines, note, text};
 
 /// How answers are printed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]

@@ -57,7 +57,21 @@ where
     R: IntoIterator<Item = S>,
     S: Into<Said>,
 {
-    formed(columns, rows).trim_fmt()
+    let columns = columns.iter().map(|column| match column {
+        Column::Whole(name) => (*name, true),
+        Column::Flows(name) => (*name, false),
+    });
+    formed(columns.collect(), rows).trim_fmt()
+}
+
+/// Rows under columns whose names someone else chose.
+pub fn grid<R, S>(names: &[String], rows: impl IntoIterator<Item = R>) -> String
+where
+    R: IntoIterator<Item = S>,
+    S: Into<Said>,
+{
+    let names: Vec<String> = names.iter().map(|name| clean::line(name)).collect();
+    formed(names.iter().map(|name| (name.as_str(), false)).collect(), rows).trim_fmt()
 }
 
 /// Names and values of one thing, below each other.
@@ -92,7 +106,8 @@ pub fn dash() -> String {
     "-".to_owned()
 }
 
-fn formed<R, S>(columns: &[Column], rows: impl IntoIterator<Item = R>) -> Table
+/// Columns are a name, and whether they stay whole.
+fn formed<R, S>(columns: Vec<(&str, bool)>, rows: impl IntoIterator<Item = R>) -> Table
 where
     R: IntoIterator<Item = S>,
     S: Into<Said>,
@@ -101,17 +116,15 @@ where
     table.load_style(LIGHT).set_content_arrangement(ContentArrangement::Dynamic);
     // Colours are put in always; the way to standard output takes them out where needed.
     table.enforce_styling();
-    table.set_header(columns.iter().map(|column| {
-        let (Column::Whole(name) | Column::Flows(name)) = column;
-        Cell::new(name).add_attribute(Attribute::Bold)
-    }));
+    table
+        .set_header(columns.iter().map(|(name, _)| Cell::new(name).add_attribute(Attribute::Bold)));
     for row in rows {
         table.add_row(row.into_iter().map(|said| cell(&said.into())));
     }
-    for (n, column) in columns.iter().enumerate() {
+    for (n, (_, whole)) in columns.into_iter().enumerate() {
         let Some(formed) = table.column_mut(n) else { continue };
         formed.set_padding((0, 1));
-        if matches!(column, Column::Whole(_)) {
+        if whole {
             formed.set_constraint(ColumnConstraint::ContentWidth);
         }
     }
@@ -134,15 +147,15 @@ const LIGHT: TableStyle =
 
 #[cfg(test)]
 mod tests {
-    use super::{Column, bad, facts, formed, good, moment};
+    use super::{bad, facts, formed, good, grid, moment};
     use narthex_core::Timestamp;
 
     #[test]
     fn ids_stay_whole_where_the_terminal_is_narrow() {
         let id = "0198c0de-0000-7000-8000-000000000001";
-        let columns = [Column::Whole("ID"), Column::Whole("AGENT"), Column::Flows("REASON")];
+        let columns = vec![("ID", true), ("AGENT", true), ("REASON", false)];
         let long = "because the page says something else than the source it cites, in two places";
-        let mut table = formed(&columns, [[id, "claude", long], [id, "x", "short"]]);
+        let mut table = formed(columns, [[id, "claude", long], [id, "x", "short"]]);
         let drawn = anstream::adapter::strip_str(&table.set_width(80).trim_fmt()).to_string();
         assert_eq!(drawn.matches(id).count(), 2, "{drawn}");
         assert!(drawn.lines().all(|line| line.chars().count() <= 80), "{drawn}");
@@ -151,9 +164,9 @@ mod tests {
 
     #[test]
     fn a_cell_brings_no_escapes_and_no_lines_of_its_own() {
-        let columns = [Column::Flows("A")];
-        let drawn = formed(&columns, [["x\u{1b}[2J\ny\u{9b}z"]]).trim_fmt();
+        let drawn = grid(&["A\u{1b}[2J".to_owned()], [["x\u{1b}[2J\ny\u{9b}z"]]);
         let drawn = anstream::adapter::strip_str(&drawn).to_string();
+        assert_eq!(drawn.lines().next().map(str::trim_end), Some("A⟨U+001B⟩[2J"), "{drawn:?}");
         assert_eq!(
             drawn.lines().nth(2).map(str::trim_end),
             Some("x⟨U+001B⟩[2J y⟨U+009B⟩z"),

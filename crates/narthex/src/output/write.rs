@@ -22,6 +22,16 @@ pub fn json_line(value: &impl Serialize) -> Result<(), Failure> {
     print_json(serde_json::to_string(value))
 }
 
+/// Prints lines that are whole JSON documents already.
+pub fn json_lines(lines: &[String]) -> Result<(), Failure> {
+    let mut out = io::BufWriter::new(io::stdout().lock());
+    lines
+        .iter()
+        .try_for_each(|line| writeln!(out, "{line}"))
+        .and_then(|()| out.flush())
+        .map_err(failed)
+}
+
 /// Says something beside the answer, on standard error.
 pub fn note(text: impl AsRef<str>) {
     // Nowhere is left to say that standard error is closed.

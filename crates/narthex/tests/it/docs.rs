@@ -17,6 +17,20 @@ fn commands_in_the_guide_work() -> anyhow::Result<()> {
     run_commands("docs/guide.md")
 }
 
+/// The first block of each of its languages is the file that its commands speak of.
+#[test]
+fn commands_in_the_graph_document_work() -> anyhow::Result<()> {
+    let document = "docs/graph.md";
+    let folder = tempfile::tempdir()?;
+    for (language, file) in [("pg", "people.pg"), ("gq", "people.gq"), ("ndjson", "people.ndjson")]
+    {
+        let blocks = blocks(&root().join(document), language)?;
+        let first = blocks.first().with_context(|| format!("no {language} in {document}"))?;
+        std::fs::write(folder.path().join(file), first)?;
+    }
+    run_commands_in(document, folder.path())
+}
+
 #[test]
 fn settings_in_the_docs_are_accepted() -> anyhow::Result<()> {
     let mut seen = 0;
@@ -69,16 +83,19 @@ fn links_between_documents_lead_somewhere() -> anyhow::Result<()> {
 }
 
 fn run_commands(document: &str) -> anyhow::Result<()> {
+    run_commands_in(document, tempfile::tempdir()?.path())
+}
+
+fn run_commands_in(document: &str, folder: &Path) -> anyhow::Result<()> {
     let script = blocks(&root().join(document), "sh")?.join("\n");
     ensure!(!script.is_empty(), "{document} shows no commands");
-    let folder = tempfile::tempdir()?;
     let program = Path::new(env!("CARGO_BIN_EXE_narthex"));
     let programs = program.parent().context("a folder")?.display().to_string();
     let output = Command::new("bash")
         .args(["-euo", "pipefail", "-c", &script])
-        .current_dir(folder.path())
+        .current_dir(folder)
         .env("PATH", format!("{programs}:/usr/local/bin:/usr/bin:/bin"))
-        .env("HOME", folder.path())
+        .env("HOME", folder)
         .env_remove("NARTHEX_DATA_DIR")
         .env_remove("NARTHEX_TOKEN")
         .output()

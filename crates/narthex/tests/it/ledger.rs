@@ -136,12 +136,72 @@ fn old_records_go_into_a_file_that_verifies_alone() {
     assert_eq!((&went["ok"], &went["records"]), (&Value::Bool(true), &Value::from(256)));
     let last = answer(&["ledger", "tail", "-n", "1"], house.path());
     assert_eq!(last[0]["tool"], "ledger.prune");
+    let sha256 = last[0]["subject"]["digest"].as_str().expect("a digest");
+    let gone = narthex(&["ledger", "prove", "256"], house.path());
+    assert_eq!(gone.status.code(), Some(3));
+    for word in ["records 1 to 256", sha256, "narthex ledger verify --segment"] {
+        assert!(stderr(&gone).contains(word), "{word}: {}", stderr(&gone));
+    }
+    for here in ["257", "999", "0"] {
+        let said = narthex(&["ledger", "prove", here], house.path());
+        assert_eq!(said.status.success(), here == "257");
+        assert!(!stderr(&said).contains("taken out"), "{here}: {}", stderr(&said));
+    }
     let mut bytes = fs::read(&file).expect("the segment");
     let middle = bytes.len() / 2;
     bytes[middle] ^= 1;
     fs::write(&file, bytes).expect("the segment");
     let touched = narthex(&["ledger", "verify", "--segment", path], house.path());
     assert_eq!(touched.status.code(), Some(6), "{}", stderr(&touched));
+}
+
+#[test]
+fn a_prune_that_was_killed_is_run_again() {
+    let house = house();
+    fill(house.path(), 270);
+    let file = house.path().join("old.segment");
+    let left = house.path().join("old.segment.narthex-partial");
+    let path = file.to_str().expect("UTF-8");
+    let before = tempfile::tempdir().expect("a folder");
+    copy(house.path(), before.path());
+    let prune = ["ledger", "prune", "--before", "260", "--export", path];
+    answer(&prune, house.path());
+    let whole = fs::read(&file).expect("the segment");
+    // Killed while it wrote, after it wrote, and over a file that is something else.
+    for (there, partial, fits) in [
+        (None, Some(&whole[..100]), true),
+        (Some(&whole[..]), None, true),
+        (Some(&whole[..whole.len() - 1]), None, false),
+        (Some(&b"mine"[..]), Some(&whole[..]), false),
+    ] {
+        let again = tempfile::tempdir().expect("a folder");
+        copy(before.path(), again.path());
+        for (name, bytes) in [(&file, there), (&left, partial)] {
+            let _ = fs::remove_file(name);
+            bytes.map_or(Ok(()), |bytes| fs::write(name, bytes)).expect("a file");
+        }
+        let output = narthex(&prune, again.path());
+        assert_eq!(output.status.code(), Some(if fits { 0 } else { 4 }), "{}", stderr(&output));
+        let expected = if fits { &whole[..] } else { there.unwrap_or_default() };
+        assert_eq!(fs::read(&file).expect("a file"), expected);
+        assert!(!left.exists());
+        let base = answer(&["ledger", "verify"], again.path())["base"].clone();
+        assert_eq!(base, if fits { 256 } else { 0 });
+    }
+}
+
+#[test]
+fn a_file_that_was_named_and_is_not_there_is_no_damage() {
+    let house = house();
+    let folder = house.path().to_str().expect("UTF-8").to_owned();
+    let nowhere = format!("{folder}/nowhere");
+    for option in ["--anchor", "--segment"] {
+        for (file, code) in [(&nowhere, 3), (&folder, 1)] {
+            let output = narthex(&["ledger", "verify", option, file], house.path());
+            assert_eq!(output.status.code(), Some(code), "{option}: {}", stderr(&output));
+            assert!(stderr(&output).contains(file.as_str()), "{option}: {}", stderr(&output));
+        }
+    }
 }
 
 /// Puts so many records into a house that nobody holds.

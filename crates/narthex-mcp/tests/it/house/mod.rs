@@ -1,5 +1,6 @@
 //! A small house: one surface, two agents, everything in memory.
 
+mod graphs;
 mod nothing;
 mod store;
 mod surface;

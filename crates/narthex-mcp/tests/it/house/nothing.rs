@@ -9,7 +9,7 @@ use narthex_core::{
 use narthex_store::chain::{Head, Seal, StoredRecord};
 use narthex_store::{
     Conversations, GateBooks, Hit, LedgerReader, Pages, ProposalFilter, Proposals, RevisionFilter,
-    SearchQuery, Spaces, StoreError, TokenRecord, Tokens,
+    SearchQuery, Soundness, Spaces, StoreError, TokenRecord, Tokens,
 };
 
 use super::MemoryStore;
@@ -101,6 +101,16 @@ impl GateBooks for MemoryStore {
     }
     async fn noted_mode(&self) -> Result<Option<(Mode, Option<Mode>)>, StoreError> {
         Ok(Some((Mode::Guarded, None)))
+    }
+}
+
+#[async_trait]
+impl Soundness for MemoryStore {
+    async fn damaged_rows(&self) -> Result<Vec<String>, StoreError> {
+        Ok(Vec::new())
+    }
+    async fn newest_damage(&self) -> Result<Option<StoredRecord>, StoreError> {
+        Ok(None)
     }
 }
 

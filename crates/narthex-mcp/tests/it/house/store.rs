@@ -41,6 +41,11 @@ impl MemoryStore {
         self.broken.store(true, Ordering::SeqCst);
     }
 
+    /// From now on it can be written again.
+    pub(crate) fn mend_ledger(&self) {
+        self.broken.store(false, Ordering::SeqCst);
+    }
+
     /// The owner says yes to everything that waits.
     pub(crate) fn approve_all(&self) {
         for approval in self.approvals.lock().expect("not poisoned").iter_mut() {

@@ -121,7 +121,7 @@ impl Surface for Trivial {
             // The store of this house does nothing with effects, so this changes nothing.
             let effect = Effect::LiftSwitch { scope: SwitchScope::Everything };
             let answer = ToolOutput::new(json!({"published": true}));
-            return Ok(Staged { effect, subject: Subject::default(), answer });
+            return Ok(Staged::new(effect, Subject::default(), answer));
         }
         Err(ToolError::caller(Reason::Conflict, "it changed"))
     }

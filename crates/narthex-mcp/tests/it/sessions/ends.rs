@@ -61,14 +61,52 @@ async fn silence_and_age_end_a_session() {
             gate.sessions = Some(SessionConfig { idle, absolute, per_agent: 2 });
         })
     };
-    for house in [short(300, 60_000), short(60_000, 300)] {
-        let house = house.open().await;
-        let id = opened(&house, TA).await;
-        tokio::time::sleep(Duration::from_millis(400)).await;
-        let answer = echo(TA).with("mcp-session-id", &id).send(house.addr).await;
-        assert_eq!((answer.status, answer.code()), (404, -32600));
-        assert!(house.gate.sessions().is_empty());
+    for ((idle, absolute), why) in
+        [((300, 60_000), Reason::SessionIdle), ((60_000, 300), Reason::SessionExpired)]
+    {
+        for by_message in [true, false] {
+            let house = short(idle, absolute).open().await;
+            let id = opened(&house, TA).await;
+            let before = house.records().len();
+            tokio::time::sleep(Duration::from_millis(400)).await;
+            if by_message {
+                let answer = echo(TA).with("mcp-session-id", &id).send(house.addr).await;
+                assert_eq!((answer.status, answer.code()), (404, -32600));
+            } else {
+                house.gate.expire_sessions().await;
+            }
+            assert!(house.gate.sessions().is_empty());
+            for _ in 0..3 {
+                echo(TA).with("mcp-session-id", &id).send(house.addr).await;
+                house.gate.expire_sessions().await;
+            }
+            let records = house.records();
+            let ends: Vec<_> =
+                records[before..].iter().filter(|record| record.phase == Phase::House).collect();
+            assert_eq!(ends.len(), 1, "once: {ends:?}");
+            assert_eq!((ends[0].tool.as_str(), ends[0].reason), ("session.end", why));
+            assert_eq!(ends[0].session, records[before - 1].session);
+            assert_eq!(ends[0].subject.kind.as_deref(), Some("agent"));
+        }
     }
+}
+
+#[tokio::test]
+async fn an_end_that_could_not_be_recorded_is_recorded_later() {
+    let house = House::with(|gate| {
+        let idle = Duration::from_millis(50);
+        gate.sessions = Some(SessionConfig { idle, ..SessionConfig::default() });
+    });
+    let house = house.open().await;
+    opened(&house, TA).await;
+    house.store.break_ledger();
+    tokio::time::sleep(Duration::from_millis(100)).await;
+    house.gate.expire_sessions().await;
+    let ends = || house.records().iter().filter(|record| record.tool == "session.end").count();
+    assert_eq!(ends(), 0);
+    house.store.mend_ledger();
+    house.gate.drain().await;
+    assert_eq!(ends(), 1);
 }
 
 /// Nothing of what an agent is held to lies in the session, so another one sheds nothing.

@@ -179,7 +179,7 @@ async fn what_a_client_consented_to_holds_for_its_session() {
         let id = opened_with(&house, TA, &more).await;
         let result = suggest(&id, request).send(house.addr).await.result();
         assert_eq!(result["_meta"]["narthex/error"]["code"], code, "{ceiling:?} {request:?}");
-        house.gate.expire_sessions();
+        house.gate.expire_sessions().await;
         let end = Request::post(TA, "").line("DELETE /mcp HTTP/1.1").with("mcp-session-id", &id);
         assert_eq!(end.send(house.addr).await.status, 204);
     }

@@ -171,7 +171,7 @@ async fn a_stream_ends_when_its_session_runs_out_and_nobody_asks() {
     let stream = listen(&house, TA, &id).await;
     tokio::time::sleep(Duration::from_millis(400)).await;
     // What the house does now and then.
-    house.gate.expire_sessions();
+    house.gate.expire_sessions().await;
     let (rest, took) = rest(stream).await;
     assert!(ended(&rest) && took < Duration::from_secs(5), "{rest:?} {took:?}");
 }

@@ -5,6 +5,8 @@ use narthex_core::{
 };
 use serde::{Deserialize, Serialize};
 
+use super::merges::{MergeChange, MergeInfo, Merged};
+
 /// A proposal in a list.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ProposalInfo {
@@ -18,12 +20,15 @@ pub struct ProposalInfo {
     pub entity_type: EntityType,
     /// What it would do.
     pub action: ChangeAction,
-    /// The page's slug.
+    /// The page's slug, or the graph's.
     pub slug: Option<String>,
     /// The page, if it exists.
     pub page: Option<PageId>,
     /// The revision it was made against.
     pub base_revision: Option<u32>,
+    /// The merge it asks for.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub merge: Option<MergeInfo>,
     /// Why, in the agent's words.
     pub reason: String,
     /// What the agent had taken in.
@@ -52,8 +57,12 @@ pub struct ProposalDetail {
     pub current_revision: Option<u32>,
     /// What it would say.
     pub proposed: Option<PageDraft>,
-    /// The change as a unified diff of the markdown with its front matter.
+    /// The change as a unified diff of the markdown with its front matter; of a merge, that of the
+    /// schema.
     pub diff: String,
+    /// What a merge would change in the rows.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub change: Option<MergeChange>,
 }
 
 /// A proposal that was decided.
@@ -67,4 +76,7 @@ pub struct Decided {
     pub page: Option<PageId>,
     /// Its revision now.
     pub revision: Option<u32>,
+    /// What a merge came to.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub merged: Option<Merged>,
 }

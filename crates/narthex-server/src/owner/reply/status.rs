@@ -27,6 +27,9 @@ pub struct Status {
     pub store: bool,
     /// Whether the ledger can be written.
     pub ledger: bool,
+    /// Why it cannot, in a line.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ledger_trouble: Option<String>,
     /// Whether a policy is in force.
     pub policy: bool,
     /// How many policies.

@@ -15,7 +15,8 @@ use narthex_store::{
 };
 
 use super::{Answer, Books, Writer};
-use crate::{SqliteConfig, approval_rows, open};
+use crate::gate::Bench;
+use crate::{SqliteConfig, open};
 
 const BOTH: Taint = Taint { private: true, untrusted: true };
 
@@ -309,8 +310,9 @@ impl House {
     }
 
     async fn status(writer: &mut Writer, approval: &Approval) -> ApprovalStatus {
-        let read = approval_rows::by_id(&mut writer.conn, &writer.row_key, approval.id).await;
-        read.unwrap().unwrap().status
+        let gate = &mut writer.memory.gate();
+        let mut bench = Bench { conn: &mut writer.conn, key: &writer.row_key, gate };
+        bench.approval(approval.id).await.unwrap().unwrap().status
     }
 
     fn engage(&self) -> Effect {

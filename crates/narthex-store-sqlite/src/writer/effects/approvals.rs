@@ -3,12 +3,11 @@
 use std::time::Duration;
 
 use narthex_core::{Age, Approval, ApprovalId, ApprovalStatus, CallId, Digest, Moment};
-use narthex_store::{Effected, Refused, RowKey, StoreError};
-use sqlx::SqliteConnection;
+use narthex_store::{Effected, Refused, StoreError};
 
-use crate::approval_rows::{self, approvals};
 use crate::fault::Fault;
 use crate::gate::Bench;
+use crate::matter::{self, Matter, approvals};
 use crate::rows::Fields;
 
 /// Puts a request before the owner, unless the same call waits there already.
@@ -39,8 +38,8 @@ pub(super) async fn request(
     if waiting.len() >= usize::try_from(cap).unwrap_or(usize::MAX) {
         return Err(Refused::TooManyWaiting { cap }.into());
     }
-    forget_old(bench.conn, approval.requested).await?;
-    approval_rows::insert(bench.conn, bench.key, &approval).await?;
+    forget_old(bench, approval.requested).await?;
+    matter::insert(bench, &approval).await?;
     Ok(Effected::Waits(Box::new(approval)))
 }
 
@@ -52,11 +51,12 @@ async fn still_waiting(bench: &mut Bench<'_>, new: &Approval) -> Result<Vec<Appr
         .await?;
     let mut waiting = Vec::with_capacity(rows.len());
     for row in &rows {
-        match approval_rows::read(Fields(row), bench.key) {
+        let found = matter::approval(Fields(row), bench.key);
+        match found.and_then(|found| found.current(bench.gate.matters())) {
             Ok(approval) if waits(&approval, new.requested) => waiting.push(approval),
             Ok(approval) => {
                 let void = Approval { status: ApprovalStatus::Void, ..approval };
-                approval_rows::update(bench.conn, bench.key, &void).await?;
+                matter::update(bench, &void).await?;
             }
             // Nobody can decide on it, so it stands in nobody's way.
             Err(fault) => {
@@ -87,7 +87,7 @@ pub(super) async fn decide(
     approval.status = if approve { ApprovalStatus::Approved } else { ApprovalStatus::Denied };
     approval.decided = Some(at);
     approval.note = note;
-    approval_rows::update(bench.conn, bench.key, &approval).await?;
+    matter::update(bench, &approval).await?;
     Ok(Effected::Approval(approval.status))
 }
 
@@ -102,7 +102,7 @@ pub(super) async fn wrong_nonce(
     if approval.wrong_nonces >= most {
         approval.status = ApprovalStatus::Void;
     }
-    approval_rows::update(bench.conn, bench.key, &approval).await?;
+    matter::update(bench, &approval).await?;
     Ok(Effected::Approval(approval.status))
 }
 
@@ -119,26 +119,21 @@ pub(in crate::writer) struct Burn {
 /// Uses an approval up, if it is good for exactly this call, now.
 ///
 // INVARIANT: inside the unit's savepoint, so that it is used up with the rest or not at all.
-pub(in crate::writer) async fn burn(
-    conn: &mut SqliteConnection,
-    key: &RowKey,
-    burn: &Burn,
-) -> Result<(), Fault> {
+pub(in crate::writer) async fn burn(bench: &mut Bench<'_>, burn: &Burn) -> Result<(), Fault> {
     let refused = |status| Err(Refused::NotApproved(status).into());
-    let Some(mut approval) = approval_rows::by_id(conn, key, burn.id).await? else {
+    let Some(mut approval) = bench.approval(burn.id).await? else {
         return refused(ApprovalStatus::Void);
     };
     match approval.use_up(burn.digest, burn.call, burn.now, burn.valid) {
-        Ok(()) => approval_rows::update(conn, key, &approval).await,
+        Ok(()) => matter::update(bench, &approval).await,
         Err(status) => refused(status),
     }
 }
 
 /// The request, if it still waits.
 async fn waiting(bench: &mut Bench<'_>, id: ApprovalId) -> Result<Approval, Fault> {
-    let approval = approval_rows::by_id(bench.conn, bench.key, id)
-        .await?
-        .ok_or(Fault::Refused(Refused::NotFound("approval")))?;
+    let found = bench.approval(id).await?;
+    let approval = found.ok_or(Fault::Refused(Refused::NotFound("approval")))?;
     if approval.status == ApprovalStatus::Waiting {
         Ok(approval)
     } else {
@@ -154,17 +149,32 @@ fn waits(approval: &Approval, now: Moment) -> bool {
     now.age(asked, Duration::from_millis(millis)) == Age::Within
 }
 
-/// What was decided long ago goes, some at a time.
-async fn forget_old(conn: &mut SqliteConnection, now: Moment) -> Result<(), Fault> {
-    sqlx::query(
+/// Ends every request that was not used, whether decided on or not.
+pub(in crate::writer) async fn void_all(bench: &mut Bench<'_>) -> Result<(), Fault> {
+    let matters = bench.gate.matters().clone();
+    for matter in matters.names() {
+        let Matter::Approval(id) = matter else { continue };
+        if let Some(approval) = bench.approval(*id).await? {
+            let void = Approval { status: ApprovalStatus::Void, ..approval };
+            matter::update(bench, &void).await?;
+        }
+    }
+    Ok(())
+}
+
+/// What was asked for long ago goes, some at a time. An open one among it is void by every clock.
+async fn forget_old(bench: &mut Bench<'_>, now: Moment) -> Result<(), Fault> {
+    let gone: Vec<Vec<u8>> = sqlx::query_scalar(
         "DELETE FROM approvals WHERE id IN (
-             SELECT id FROM approvals
-              WHERE requested < ?1 AND status NOT IN ('waiting', 'approved')
-              ORDER BY requested LIMIT 64)",
+             SELECT id FROM approvals WHERE requested < ?1 ORDER BY requested LIMIT 64)
+         RETURNING id",
     )
     .bind(now.wall.as_millis().saturating_sub(KEPT_MILLIS))
-    .execute(conn)
+    .fetch_all(&mut *bench.conn)
     .await?;
+    for id in &gone {
+        bench.let_go(&Matter::Approval(ApprovalId::from_bytes(id).map_err(Fault::damaged)?));
+    }
     Ok(())
 }
 

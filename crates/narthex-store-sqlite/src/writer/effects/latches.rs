@@ -34,14 +34,17 @@ pub(super) async fn clear(
 
 /// Whether this would change anything worth keeping.
 pub(in crate::writer) fn would_arm(gate: &Gate, arming: &Arming) -> bool {
-    let mut latch = gate.latch(&arming.holder).cloned().unwrap_or_default();
-    latch.arm(arming.taint, &arming.cause, arming.every_millis)
+    match gate.latch(&arming.holder) {
+        Some(latch) => latch.would_arm(arming.taint, arming.cause.last, arming.every_millis),
+        None => !arming.taint.is_clean(),
+    }
 }
 
 /// What the answer that a unit releases does to a latch.
 pub(in crate::writer) async fn arm(bench: &mut Bench<'_>, arming: &Arming) -> Result<(), Fault> {
-    let mut latch = bench.gate.latch(&arming.holder).cloned().unwrap_or_default();
-    if latch.arm(arming.taint, &arming.cause, arming.every_millis) {
+    if would_arm(bench.gate, arming) {
+        let mut latch = bench.gate.latch(&arming.holder).cloned().unwrap_or_default();
+        latch.arm(arming.taint, &arming.cause, arming.every_millis);
         bench.keep_latch(arming.holder, latch).await?;
     }
     Ok(())

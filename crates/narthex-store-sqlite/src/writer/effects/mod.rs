@@ -6,8 +6,10 @@ mod agents;
 pub(super) mod approvals;
 mod conversations;
 mod fts;
+mod graphs;
 mod import;
 pub(super) mod latches;
+mod merges;
 mod page_rows;
 mod pages;
 pub(super) mod proposals;
@@ -78,10 +80,12 @@ pub(super) async fn apply(
         Effect::ApplyProposal { id, new_page, revision, at } => {
             proposals::apply(bench, id, new_page, revision, at).await
         }
+        Effect::ApplyMerge { id, write, at } => merges::apply(bench, id, write, at).await,
         Effect::RejectProposal { id, note, at } => proposals::reject(bench, id, &note, at).await,
         Effect::MarkConflict { id, note, at } => {
             proposals::mark_conflict(bench, id, &note, at).await
         }
+        Effect::Graph(write) => graphs::write(bench, *write).await,
     }
 }
 
@@ -92,25 +96,29 @@ pub(super) struct Touches {
     pub(super) identity: bool,
     /// Pages, spaces.
     pub(super) content: bool,
+    /// Graphs.
+    pub(super) graphs: bool,
 }
 
 /// What an effect touches.
 pub(super) const fn touches(effect: &Effect) -> Touches {
+    const NOTHING: Touches = Touches { identity: false, content: false, graphs: false };
     match effect {
         Effect::AddAgent(_)
         | Effect::SetAgentDisabled { .. }
         | Effect::SetAgentCeiling { .. }
         | Effect::SetAgentBudget { .. }
         | Effect::AddToken { .. }
-        | Effect::RevokeToken { .. } => Touches { identity: true, content: false },
+        | Effect::RevokeToken { .. } => Touches { identity: true, ..NOTHING },
         Effect::AddSpace(_) | Effect::SetSpaceCeiling { .. } => {
-            Touches { identity: true, content: true }
+            Touches { identity: true, content: true, ..NOTHING }
         }
         Effect::WritePage(_)
         | Effect::DeletePage { .. }
         | Effect::MovePage { .. }
         | Effect::ImportPages { .. }
-        | Effect::ApplyProposal { .. } => Touches { identity: false, content: true },
+        | Effect::ApplyProposal { .. } => Touches { content: true, ..NOTHING },
+        Effect::Graph(_) | Effect::ApplyMerge { .. } => Touches { graphs: true, ..NOTHING },
         Effect::AddConversation(_)
         | Effect::OpenProposal { .. }
         | Effect::RejectProposal { .. }
@@ -122,7 +130,7 @@ pub(super) const fn touches(effect: &Effect) -> Touches {
         | Effect::RequestApproval { .. }
         | Effect::DecideApproval { .. }
         | Effect::WrongNonce { .. }
-        | Effect::PruneLedger { .. } => Touches { identity: false, content: false },
+        | Effect::PruneLedger { .. } => NOTHING,
     }
 }
 

@@ -4,18 +4,17 @@ use narthex_core::{
     Author, ChangeAction, EntityType, PageDraft, PageId, Proposal, ProposalId, ProposalStatus,
     Provenance, RevisionId, Timestamp,
 };
-use narthex_store::{Effected, Refused, RowKey};
+use narthex_store::{Effected, Refused};
 use sqlx::SqliteConnection;
 
 use super::page_rows::{self, Current, Stamp};
-use super::space_number;
+use super::{merges, space_number};
 use crate::fault::Fault;
 use crate::gate::Bench;
-use crate::proposal_mac;
-use crate::readers::{PROPOSAL_BY_ID, PROPOSALS_UNSEALED};
+use crate::matter::{self, Matter, PROPOSAL_BY_ID, proposals};
 use crate::rows::{self, Fields};
 
-/// Puts a proposal into the inbox, if the agent has room there and the page is in its space.
+/// Puts a proposal into the inbox, if the agent has room there and what it is about is in its space.
 pub(super) async fn open(
     bench: &mut Bench<'_>,
     proposal: &Proposal,
@@ -23,36 +22,50 @@ pub(super) async fn open(
 ) -> Result<Effected, Fault> {
     let conn = &mut *bench.conn;
     let space = space_number(conn, proposal.space).await?;
-    must_be_possible(conn, space, proposal).await?;
-    let pending: i64 = sqlx::query_scalar(
-        "SELECT count(*) FROM proposals WHERE agent = ?1 AND status = 'pending'",
-    )
-    .bind(proposal.agent.as_bytes().as_slice())
-    .fetch_one(&mut *conn)
-    .await?;
-    if pending >= i64::from(cap) {
+    must_be_known(conn, proposal).await?;
+    match proposal.entity_type {
+        EntityType::Page => must_be_possible(conn, space, proposal).await?,
+        EntityType::Graph => merges::must_be_possible(bench, proposal).await?,
+        // It belongs to no space.
+        EntityType::Conversation => return Err(Refused::NotFound("conversation").into()),
+    }
+    if waiting(bench, proposal).await? >= usize::try_from(cap).unwrap_or(usize::MAX) {
         return Err(Refused::TooManyOpen { cap }.into());
     }
-    insert(conn, bench.key, space, proposal).await?;
+    insert(bench, space, proposal).await?;
     Ok(Effected::Done)
 }
 
-/// The parts a proposal needs are there. Nothing but a page can be proposed: a conversation
-/// belongs to no space.
+/// How many of the agent's wait. One that was put there from outside stands in nobody's way.
+async fn waiting(bench: &mut Bench<'_>, new: &Proposal) -> Result<usize, Fault> {
+    let ids: Vec<Vec<u8>> =
+        sqlx::query_scalar("SELECT id FROM proposals WHERE agent = ?1 AND status = 'pending'")
+            .bind(new.agent.as_bytes().as_slice())
+            .fetch_all(&mut *bench.conn)
+            .await?;
+    let matters = bench.gate.matters();
+    let held = |id: &&Vec<u8>| {
+        ProposalId::from_bytes(id).is_ok_and(|id| matters.knows(&Matter::Proposal(id)))
+    };
+    Ok(ids.iter().filter(held).count())
+}
+
+async fn must_be_known(conn: &mut SqliteConnection, proposal: &Proposal) -> Result<(), Fault> {
+    let known: bool = sqlx::query_scalar("SELECT EXISTS (SELECT 1 FROM agents WHERE id = ?1)")
+        .bind(proposal.agent.as_bytes().as_slice())
+        .fetch_one(&mut *conn)
+        .await?;
+    if known { Ok(()) } else { Err(Refused::NotFound("agent").into()) }
+}
+
+/// The parts a proposal of a page needs are there, and no others.
 async fn must_be_possible(
     conn: &mut SqliteConnection,
     space: i64,
     proposal: &Proposal,
 ) -> Result<(), Fault> {
-    let known: bool = sqlx::query_scalar("SELECT EXISTS (SELECT 1 FROM agents WHERE id = ?1)")
-        .bind(proposal.agent.as_bytes().as_slice())
-        .fetch_one(&mut *conn)
-        .await?;
-    if !known {
-        return Err(Refused::NotFound("agent").into());
-    }
-    if proposal.entity_type != EntityType::Page {
-        return Err(Refused::NotFound("conversation").into());
+    if proposal.action == ChangeAction::Merge || proposal.merge.is_some() {
+        return Err(Refused::UnfitProposal("a page is not merged").into());
     }
     if proposal.action != ChangeAction::Delete && proposal.draft.is_none() {
         return Err(Refused::NotFound("draft").into());
@@ -66,21 +79,17 @@ async fn must_be_possible(
     Ok(())
 }
 
-async fn insert(
-    conn: &mut SqliteConnection,
-    key: &RowKey,
-    space: i64,
-    proposal: &Proposal,
-) -> Result<(), Fault> {
+async fn insert(bench: &mut Bench<'_>, space: i64, proposal: &Proposal) -> Result<(), Fault> {
     let as_opened =
         Proposal { status: ProposalStatus::Pending, note: None, decided: None, ..proposal.clone() };
     let draft = proposal.draft.as_ref();
+    let mac = matter::mac_of(bench.key, &as_opened);
     sqlx::query(
         "INSERT INTO proposals (id, agent, space, entity_type, action, page, base_revision, slug,
                                 title, body, tags, reason, taint_private, taint_untrusted, status,
-                                created, mac)
+                                created, merge, mac)
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, 'pending', ?15,
-                 ?16)",
+                 ?16, ?17)",
     )
     .bind(proposal.id.as_bytes().as_slice())
     .bind(proposal.agent.as_bytes().as_slice())
@@ -97,9 +106,11 @@ async fn insert(
     .bind(proposal.taint.private)
     .bind(proposal.taint.untrusted)
     .bind(proposal.created.as_millis())
-    .bind(proposal_mac::of(key, &as_opened).as_bytes().as_slice())
-    .execute(conn)
+    .bind(proposal.merge.as_ref().map(matter::merge_text))
+    .bind(mac.as_bytes().as_slice())
+    .execute(&mut *bench.conn)
     .await?;
+    bench.hold(Matter::Proposal(proposal.id), true, mac);
     Ok(())
 }
 
@@ -111,7 +122,7 @@ pub(super) async fn apply(
     revision: RevisionId,
     at: Timestamp,
 ) -> Result<Effected, Fault> {
-    let proposal = undecided(bench, id, &[ProposalStatus::Pending]).await?;
+    let proposal = undecided(bench, id, matter::is_open_proposal).await?;
     let conn = &mut *bench.conn;
     if proposal.entity_type != EntityType::Page {
         return Err(Refused::NotFound("page").into());
@@ -140,6 +151,7 @@ pub(super) async fn apply(
             page_rows::remove(conn, &page, &by).await?;
             Effected::PageDeleted { page: page.id }
         }
+        ChangeAction::Merge => return Err(Refused::NotFound("page").into()),
     };
     decide(bench, proposal, ProposalStatus::Applied, None, at).await?;
     Ok(effected)
@@ -152,8 +164,9 @@ pub(super) async fn reject(
     note: &str,
     at: Timestamp,
 ) -> Result<Effected, Fault> {
-    let proposal =
-        undecided(bench, id, &[ProposalStatus::Pending, ProposalStatus::Conflict]).await?;
+    let waits =
+        |it: &Proposal| matches!(it.status, ProposalStatus::Pending | ProposalStatus::Conflict);
+    let proposal = undecided(bench, id, waits).await?;
     decide(bench, proposal, ProposalStatus::Rejected, Some(note), at).await?;
     Ok(Effected::Done)
 }
@@ -165,31 +178,32 @@ pub(super) async fn mark_conflict(
     note: &str,
     at: Timestamp,
 ) -> Result<Effected, Fault> {
-    let proposal = undecided(bench, id, &[ProposalStatus::Pending]).await?;
+    let proposal = undecided(bench, id, matter::is_open_proposal).await?;
     decide(bench, proposal, ProposalStatus::Conflict, Some(note), at).await?;
     Ok(Effected::Done)
 }
 
-/// The proposal, if it is in one of these states.
-async fn undecided(
+/// The proposal, if it is as it must be for what is to become of it.
+pub(super) async fn undecided(
     bench: &mut Bench<'_>,
     id: ProposalId,
-    open: &[ProposalStatus],
+    open: impl Fn(&Proposal) -> bool,
 ) -> Result<Proposal, Fault> {
     let row = sqlx::query(PROPOSAL_BY_ID)
         .bind(id.as_bytes().as_slice())
         .fetch_optional(&mut *bench.conn)
         .await?
         .ok_or(Fault::Refused(Refused::NotFound("proposal")))?;
-    let proposal = proposal_mac::read(Fields(&row), bench.key)?;
-    if open.contains(&proposal.status) {
+    let found = matter::proposal(Fields(&row), bench.key)?;
+    let proposal = found.current(bench.gate.matters())?;
+    if open(&proposal) {
         Ok(proposal)
     } else {
         Err(Refused::AlreadyDecided(proposal.status).into())
     }
 }
 
-async fn decide(
+pub(super) async fn decide(
     bench: &mut Bench<'_>,
     proposal: Proposal,
     status: ProposalStatus,
@@ -198,6 +212,7 @@ async fn decide(
 ) -> Result<(), Fault> {
     let note = note.map(ToOwned::to_owned);
     let decided = Proposal { status, note, decided: Some(at), ..proposal };
+    let mac = matter::mac_of(bench.key, &decided);
     sqlx::query(
         "UPDATE proposals SET status = ?2, note = ?3, decided = ?4, mac = ?5 WHERE id = ?1",
     )
@@ -205,9 +220,10 @@ async fn decide(
     .bind(status.as_str())
     .bind(decided.note.as_deref())
     .bind(at.as_millis())
-    .bind(proposal_mac::of(bench.key, &decided).as_bytes().as_slice())
+    .bind(mac.as_bytes().as_slice())
     .execute(&mut *bench.conn)
     .await?;
+    bench.hold(Matter::Proposal(decided.id), matter::is_open_proposal(&decided), mac);
     Ok(())
 }
 
@@ -216,18 +232,18 @@ async fn decide(
 pub(in crate::writer) async fn seal_all(bench: &mut Bench<'_>) -> Result<(), Fault> {
     let mut after = Vec::new();
     loop {
-        let rows = sqlx::query(PROPOSALS_UNSEALED)
-            .bind(after.as_slice())
-            .fetch_all(&mut *bench.conn)
-            .await?;
+        let rows = sqlx::query(UNSEALED).bind(after.as_slice()).fetch_all(&mut *bench.conn).await?;
         for row in &rows {
             after = Fields(row).get::<&[u8]>("id")?.to_vec();
             let Ok(proposal) = rows::proposal(Fields(row)) else { continue };
+            let mac = matter::mac_of(bench.key, &proposal);
             sqlx::query("UPDATE proposals SET mac = ?2 WHERE id = ?1")
                 .bind(after.as_slice())
-                .bind(proposal_mac::of(bench.key, &proposal).as_bytes().as_slice())
+                .bind(mac.as_bytes().as_slice())
                 .execute(&mut *bench.conn)
                 .await?;
+            let open = matter::is_open_proposal(&proposal);
+            bench.hold(Matter::Proposal(proposal.id), open, mac);
         }
         if rows.is_empty() {
             return Ok(());
@@ -259,3 +275,5 @@ fn page_and_base(proposal: &Proposal) -> Result<(PageId, u32), Fault> {
 fn draft_of(proposal: &Proposal) -> Result<&PageDraft, Fault> {
     proposal.draft.as_ref().ok_or(Fault::Refused(Refused::NotFound("draft")))
 }
+
+const UNSEALED: &str = proposals!("WHERE p.mac IS NULL AND p.id > ?1 ORDER BY p.id LIMIT 256");

@@ -4,6 +4,8 @@
 
 mod crash;
 mod identity;
+mod matters;
+mod merges;
 mod model;
 mod rows;
 mod state;
@@ -41,7 +43,7 @@ struct House {
 impl House {
     /// With the store open.
     async fn open() -> (Self, SqliteStore) {
-        let backend = SqliteBackend::new();
+        let backend = SqliteBackend::blind();
         let store = backend.store().await.expect("opens");
         let space = Space {
             id: SpaceId::from_uuid(fresh_uuid()),
@@ -172,6 +174,7 @@ impl House {
             page: None,
             base_revision: None,
             draft: PageDraft::new(slug, title, "body".to_owned(), tags).ok(),
+            merge: None,
             reason: "because".to_owned(),
             taint: UNTRUSTED,
             status: ProposalStatus::Pending,

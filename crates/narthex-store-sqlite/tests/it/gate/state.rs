@@ -1,7 +1,9 @@
 //! Latches, switches and the mode, edited or taken away: everything is stopped.
 
 use narthex_core::{EngagedBy, Mode, SwitchScope, Taint};
-use narthex_store::{Commits as _, Effect, GateBooks as _, Guard, Refused, StoreError, UnitOfWork};
+use narthex_store::{
+    Commits as _, Effect, GateBooks as _, Guard, Refused, Soundness as _, StoreError, UnitOfWork,
+};
 
 use super::{BOTH, House, commit, done, latch, observed, records, tools};
 

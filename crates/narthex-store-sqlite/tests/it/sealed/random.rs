@@ -73,7 +73,9 @@ const CLASSES: [(&str, &[&str]); 8] = [
         &[
             "UPDATE ledger_checkpoints SET note = (SELECT note FROM ledger_checkpoints
               WHERE size <> {m} LIMIT 1) WHERE size = {m}",
-            "UPDATE ledger_checkpoints SET note = replace(note, 'A', 'B') WHERE size = {m}",
+            "UPDATE ledger_checkpoints SET note = substr(note, 1, length(note) - 10)
+              || CASE substr(note, length(note) - 9, 1) WHEN 'A' THEN 'B' ELSE 'A' END
+              || substr(note, length(note) - 8) WHERE size = {m}",
             "UPDATE ledger_checkpoints SET note = '' WHERE size = {m}",
             "UPDATE ledger_checkpoints SET size = size - 1 WHERE size = {m}",
             "INSERT INTO ledger_base SELECT 1, size, note, frontier FROM ledger_checkpoints

@@ -17,6 +17,8 @@ pub(super) enum Told {
     NoSuchTool,
     /// There is no such method.
     NoSuchMethod,
+    /// There is no such resource, denied or not.
+    NoSuchResource,
     /// It did not get past the door: this status, this reason.
     Door(u16, Reason),
 }
@@ -77,6 +79,17 @@ pub(super) fn no_method() -> Cell {
     Cell { told: Told::NoSuchMethod, leaves: vec![no(Reason::UnknownMethod, None)] }
 }
 
+/// A resource nobody has.
+pub(super) fn no_resource() -> Cell {
+    Cell { told: Told::NoSuchResource, leaves: vec![no(Reason::NotFound, None)] }
+}
+
+/// Let in, but to nothing of this path: told like a path that leads nowhere.
+pub(super) fn masked() -> Cell {
+    let told = Told::Door(404, Reason::NotFound);
+    Cell { told, leaves: vec![no(Reason::NotFound, None)] }
+}
+
 /// Answered without a record.
 pub(super) fn unrecorded(told: Told) -> Cell {
     Cell { told, leaves: Vec::new() }
@@ -119,6 +132,7 @@ pub(super) fn told(answer: &Answer) -> anyhow::Result<Told> {
         (200, Some(-32602), Some(said)) if said.starts_with("unknown tool: ") => {
             Ok(Told::NoSuchTool)
         }
+        (200, Some(-32602 | -32002), Some("unknown resource")) => Ok(Told::NoSuchResource),
         (200 | 404, Some(-32601), _) => Ok(Told::NoSuchMethod),
         (200, None, _) if answer.is_ok() => Ok(Told::Done),
         _ => anyhow::bail!("an answer the table has no word for: {answer:?}"),

@@ -6,7 +6,8 @@ use std::collections::BTreeSet;
 use narthex_core::{PolicyAction, Reason};
 use narthex_test::{Persona, TestHouse};
 
-use super::{methods, routes, sessions, tools};
+use super::{graphs, methods, routes, sessions, tools};
+use crate::graph_surface::harbour::EXPOSED;
 
 #[tokio::test]
 async fn every_tool_of_every_surface_has_its_rows() -> anyhow::Result<()> {
@@ -23,20 +24,26 @@ async fn every_tool_of_every_surface_has_its_rows() -> anyhow::Result<()> {
     let companion: BTreeSet<String> =
         crate::companion::TOOLS.iter().map(|(tool, _)| (*tool).to_owned()).collect();
     assert_eq!(names(house.house().companion()), companion, "the companion");
+    let graphs: BTreeSet<String> = graphs::table().iter().map(|row| row.tool.to_owned()).collect();
+    let built_in = narthex_graph_surface::built_in_tools();
+    let served: BTreeSet<String> =
+        built_in.iter().chain(EXPOSED).chain(&["purge"]).map(|&tool| tool.to_owned()).collect();
+    assert_eq!(served, graphs, "a graph");
     Ok(())
 }
 
 #[test]
 fn every_action_policy_knows_is_asked_about() {
-    let asked: BTreeSet<_> = tools::table().iter().filter_map(|row| row.action).collect();
+    let mut asked: BTreeSet<_> = tools::table().iter().filter_map(|row| row.action).collect();
+    asked.extend(graphs::table().iter().filter_map(|row| row.action));
     assert_eq!(asked, PolicyAction::ALL.into_iter().collect());
 }
 
 #[test]
 fn every_route_has_its_row_and_every_row_its_route() {
-    let rows: BTreeSet<_> = routes::TABLE.iter().map(|(path, _)| *path).collect();
+    let rows: BTreeSet<_> = routes::TABLE.iter().map(|(route, _, _)| *route).collect();
     assert_eq!(rows, narthex_server::ROUTES.iter().copied().collect());
-    for (path, row) in routes::TABLE {
+    for (path, _, row) in routes::TABLE {
         let methods: BTreeSet<_> = row.iter().map(|(method, _, _)| *method).collect();
         assert_eq!(methods, routes::METHODS.iter().copied().collect(), "{path}");
     }
@@ -52,8 +59,10 @@ fn every_route_has_its_row_and_every_row_its_route() {
 #[test]
 fn every_method_has_one_row() {
     let rows: Vec<_> = methods::table().iter().map(|row| row.method).collect();
-    let once: BTreeSet<_> = rows.iter().collect();
+    let once: BTreeSet<_> = rows.iter().copied().collect();
     assert_eq!(once.len(), rows.len());
+    let of_graphs: BTreeSet<_> = graphs::methods().iter().map(|row| row.method).collect();
+    assert_eq!(of_graphs, once, "a graph");
 }
 
 /// Reasons that need more than a persona to come about, and the module whose rows they are.
@@ -74,6 +83,8 @@ const ELSEWHERE: &[(Reason, &str)] = &[
     (Reason::OverBudget, include_str!("../full/budgets.rs")),
     (Reason::Stopped, include_str!("../full/stops.rs")),
     (Reason::UnknownSession, include_str!("sessions.rs")),
+    (Reason::SessionIdle, SESSION_ENDS),
+    (Reason::SessionExpired, SESSION_ENDS),
     (Reason::InvalidRequest, include_str!("../identity/bearer.rs")),
     (Reason::Conflict, include_str!("../isolation/moved.rs")),
     (Reason::LimitReached, include_str!("../gate/proposals.rs")),
@@ -82,6 +93,8 @@ const ELSEWHERE: &[(Reason, &str)] = &[
     (Reason::Internal, include_str!("../gate/rig.rs")),
     (Reason::Interrupted, include_str!("../gate/rig.rs")),
 ];
+
+const SESSION_ENDS: &str = include_str!("../../../../narthex-mcp/tests/it/sessions/ends.rs");
 
 #[test]
 fn every_reason_that_can_come_about_is_in_a_table() {

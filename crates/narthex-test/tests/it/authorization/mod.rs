@@ -2,6 +2,7 @@
 
 mod cells;
 mod coverage;
+mod graphs;
 mod methods;
 mod routes;
 mod sessions;

@@ -1,11 +1,15 @@
 //! Every route with every HTTP method, with sessions and without: what does not depend on who
 //! asks. What an agent's route refuses is in the ledger, what any other does is not.
 
+use std::collections::BTreeSet;
+
 use narthex_core::{Actor, Phase, Reason};
 use narthex_gate::SessionConfig;
 use narthex_test::{Persona, TestHouse, exchange};
+use serde_json::json;
 
 use super::cells::every_refusal_recorded;
+use crate::graph_surface::harbour::Harbour;
 
 /// A method, the status, and the code of the error body (if it has one).
 type Row = (&'static str, u16, &'static str);
@@ -23,24 +27,53 @@ pub(super) const WITH_SESSIONS: &[Row] = &[
     ("POST", 0, ""),
 ];
 
-/// Each route with its methods, where none are.
-pub(super) const TABLE: &[(&str, &[Row])] = &[
+/// The agents' routes where none are.
+const AGENTS: &[Row] = &[
+    ("GET", 405, "method_not_allowed"),
+    ("HEAD", 405, ""),
+    ("PUT", 405, "method_not_allowed"),
+    ("PATCH", 405, "method_not_allowed"),
+    ("DELETE", 405, "method_not_allowed"),
+    ("OPTIONS", 405, "method_not_allowed"),
+    ("TRACE", 405, "method_not_allowed"),
+    // The doors: whose methods and tools the other tables are about.
+    ("POST", 0, ""),
+];
+
+/// Each route, paths that are of it, and its methods, where no sessions are kept.
+pub(super) const TABLE: &[(&str, &[&str], &[Row])] = &[
+    ("/mcp", &["/mcp"], AGENTS),
     (
-        "/mcp",
+        "/graphs/{*path}",
         &[
-            ("GET", 405, "method_not_allowed"),
-            ("HEAD", 405, ""),
+            "/graphs/harbour/mcp",
+            "/graphs/none/mcp",
+            "/graphs/a%2fb/mcp",
+            "/graphs/../mcp",
+            "/graphs/harbour/mcp/",
+            "/graphs/harbour",
+            "/graphs/harbour/mcp/../../x",
+        ],
+        AGENTS,
+    ),
+    (
+        "/graphs",
+        &["/graphs"],
+        &[
+            // For the owner alone: below.
+            ("GET", 0, ""),
+            ("HEAD", 0, ""),
             ("PUT", 405, "method_not_allowed"),
             ("PATCH", 405, "method_not_allowed"),
             ("DELETE", 405, "method_not_allowed"),
             ("OPTIONS", 405, "method_not_allowed"),
             ("TRACE", 405, "method_not_allowed"),
-            // The one door: whose methods and tools the other tables are about.
-            ("POST", 0, ""),
+            ("POST", 405, "method_not_allowed"),
         ],
     ),
     (
         "/healthz",
+        &["/healthz"],
         &[
             ("GET", 200, ""),
             ("HEAD", 200, ""),
@@ -70,7 +103,10 @@ const NOWHERE: &[&str] = &[
     "/metrics",
     "/healthz/",
     "/.well-known/oauth-protected-resource",
-    "/graphs/a/mcp",
+    "/graphs/",
+    "//graphs/harbour/mcp",
+    "/Graphs/harbour/mcp",
+    "/graph/harbour/mcp",
     "/code/mcp",
 ];
 
@@ -85,12 +121,14 @@ async fn every_route_with_every_method_is_the_same_for_everyone() -> anyhow::Res
         let house = TestHouse::with(options).await?;
         let on_mcp = if sessions.is_some() { "GET, POST, DELETE" } else { "POST" };
         for persona in [Persona::AgentA, Persona::Owner, Persona::Nobody] {
-            for (path, rows) in TABLE {
-                let agents = *path == "/mcp";
+            for (route, paths, rows) in TABLE {
+                let agents = is_agents(route);
                 let rows = if agents && sessions.is_some() { WITH_SESSIONS } else { rows };
                 let allowed = if agents { on_mcp } else { "GET" };
-                for row in rows.iter().filter(|(_, status, _)| *status != 0) {
-                    check(&house, persona, path, *row, allowed).await?;
+                for path in *paths {
+                    for row in rows.iter().filter(|(_, status, _)| *status != 0) {
+                        check(&house, persona, path, *row, (allowed, agents)).await?;
+                    }
                 }
             }
             nothing_elsewhere(&house, persona).await?;
@@ -99,12 +137,16 @@ async fn every_route_with_every_method_is_the_same_for_everyone() -> anyhow::Res
     Ok(())
 }
 
+fn is_agents(route: &str) -> bool {
+    route.ends_with("/mcp") || route == "/graphs/{*path}"
+}
+
 async fn check(
     house: &TestHouse,
     persona: Persona,
     path: &str,
     (method, status, code): Row,
-    allowed: &str,
+    (allowed, agents): (&str, bool),
 ) -> anyhow::Result<()> {
     let before = house.seq().await?;
     let token = house.token(persona).unwrap_or_default();
@@ -121,7 +163,7 @@ async fn check(
     let left: Vec<_> =
         records.iter().map(|r| (r.draft.phase, r.draft.reason, r.draft.actor.clone())).collect();
     let refused = (Phase::Refused, Reason::InvalidRequest, Actor::Nobody);
-    let expected = if path == "/mcp" { vec![refused] } else { Vec::new() };
+    let expected = if agents { vec![refused] } else { Vec::new() };
     assert_eq!(left, expected, "{what}");
     Ok(())
 }
@@ -136,6 +178,52 @@ async fn nothing_elsewhere(house: &TestHouse, persona: Persona) -> anyhow::Resul
         }
     }
     assert_eq!(house.seq().await?, before, "a route that is nobody's left a record");
+    Ok(())
+}
+
+/// Which graphs there are is the owner's to know: an agent's token, a wrong one and none are one
+/// answer, and counted like any other knock without a credential.
+#[tokio::test]
+async fn the_list_of_graphs_is_for_the_owner() -> anyhow::Result<()> {
+    let harbour = Harbour::with(every_refusal_recorded()).await?;
+    let house = &harbour.house;
+    let mut turned_away = BTreeSet::new();
+    for persona in Persona::ALL {
+        let before = house.seq().await?;
+        let token = house.token(persona).unwrap_or_default();
+        for method in ["GET", "HEAD"] {
+            let (answer, _) = ask(house, method, "/graphs", &token).await?;
+            let what = format!("{persona:?} {method}: {answer:?}");
+            let left: Vec<_> = house.records_after(before).await?;
+            let last = left.last().map(|record| (record.draft.phase, record.draft.reason));
+            if persona == Persona::Owner {
+                assert_eq!((answer.status, last), (200, None), "{what}");
+                assert_eq!(answer.header("cache-control"), Some("no-store"), "{what}");
+            } else {
+                let refused = (Phase::Refused, Reason::Unauthorized);
+                assert_eq!((answer.status, last), (401, Some(refused)), "{what}");
+                assert!(answer.header("www-authenticate").is_some(), "{what}");
+            }
+            if method == "HEAD" {
+                continue;
+            }
+            if persona == Persona::Owner {
+                let graphs = answer.json()["graphs"].as_array().cloned().unwrap_or_default();
+                let shown: Vec<_> = graphs
+                    .iter()
+                    .map(|graph| (graph["graph_id"].clone(), graph["space"].clone()))
+                    .collect();
+                let expected = [("harbour", "a"), ("lagoon", "b"), ("quay", "a")];
+                let expected = expected.map(|(graph, space)| (json!(graph), json!(space)));
+                assert_eq!(shown, expected, "{what}");
+                assert_eq!(graphs[0]["uri"], "/graphs/harbour/mcp", "{what}");
+            } else {
+                let headers = answer.headers.into_iter().filter(|(name, _)| name != "date");
+                turned_away.insert((headers.collect::<Vec<_>>(), answer.text));
+            }
+        }
+    }
+    assert_eq!(turned_away.len(), 1, "{turned_away:?}");
     Ok(())
 }
 

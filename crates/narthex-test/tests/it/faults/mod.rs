@@ -102,7 +102,7 @@ impl Tried {
         if let Some(Fault { kind, at, error, sticky }) = fault {
             tell(&format!("arm/{kind}/{at}/{error}/{}", u8::from(sticky)));
         }
-        let told = Script::run(&house).await;
+        let told = Box::pin(Script::run(&house)).await;
         tell("off");
         let count = std::fs::read_to_string(house.with_extension("count"))?;
         let mut counts = count.split_whitespace().map(str::parse::<u64>);

@@ -1,6 +1,7 @@
 //! What is done while a fault is due, what was acknowledged, and what must be left afterwards.
 
 use std::collections::BTreeSet;
+use std::fmt::Write as _;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
@@ -8,17 +9,23 @@ use anyhow::{Context, ensure};
 use async_trait::async_trait;
 use narthex_core::{
     Actor, ApprovalStatus, CallId, Consent, Containment, EffectSite, Effects, EngagedBy,
-    EntityType, Phase, PolicyAction, Question, Reads, Sends, SwitchScope, TakesIn, Target, Tier,
+    EntityType, Phase, PolicyAction, Proposal, Question, Reads, Sends, SwitchScope, TakesIn,
+    Target, Tier,
 };
 use narthex_gate::{
     Admitted, Annotations, Asks, CallContext, CallError, Gate, Intent, Invocation, Local, Observe,
     ReadySurface, RecordedIntent, Staged, Stdio, Surface, SurfaceInfo, ToolError, ToolOutput,
     ToolSpec,
 };
-use narthex_server::owner::Request;
-use narthex_store::{Clock as _, Effect, Effected, SystemClock, UnitOfWork};
+use narthex_graph::engine::LoadMode;
+use narthex_server::owner::{
+    Bytes, GraphChange, GraphReply, GraphRequest, LoadRequest, Reply, Request,
+};
+use narthex_store::{Clock as _, Effect, Effected, ProposalFilter, SystemClock, UnitOfWork};
 use narthex_test::{HouseOptions, TestHouse};
 use serde_json::{Value, json};
+
+use crate::merges::net::Net;
 
 /// What a run was told, and what it did outside.
 #[derive(Debug, Default)]
@@ -33,6 +40,8 @@ pub(super) struct Told {
     acted: Vec<CallId>,
     /// Whether reading untrusted text was answered.
     took_in: bool,
+    /// Whether the load of a file was answered.
+    loaded: bool,
     /// It went through to the end without an error.
     pub(super) complete: bool,
 }
@@ -43,6 +52,7 @@ pub(super) async fn prepare(path: &Path) -> anyhow::Result<()> {
     house.owner(Request::SpaceAdd { slug: "a".to_owned(), name: None }).await?;
     house.write("a", "home", "# Home").await?;
     house.agent("worker", "a", &["read", "suggest"], Tier::T3).await?;
+    Net::found(&house, "a", "worker").await?.ask().await?;
     house.stop().await?;
     Ok(())
 }
@@ -89,6 +99,8 @@ impl Script {
             self.act("note").await,
             self.approve_first().await,
             self.approved_call().await,
+            self.merge().await,
+            self.load().await,
             self.stop_and_lift().await,
             self.propose("two").await,
             self.act("note").await,
@@ -129,6 +141,21 @@ impl Script {
         let Some(id) = self.told.proposals.first().cloned() else { return Ok(()) };
         self.house.owner(Request::InboxApprove { proposal: id.clone() }).await?;
         self.told.applied.insert(id);
+        Ok(())
+    }
+
+    /// The merge that waits since before.
+    async fn merge(&mut self) -> anyhow::Result<()> {
+        let id = merge_in(&self.house).await?.id.to_string();
+        self.house.owner(Request::InboxApprove { proposal: id.clone() }).await?;
+        self.told.applied.insert(id);
+        Ok(())
+    }
+
+    /// A file that fills several pages of the database.
+    async fn load(&mut self) -> anyhow::Result<()> {
+        ensure!(load(&self.house).await?, "there was something to load");
+        self.told.loaded = true;
         Ok(())
     }
 
@@ -220,6 +247,16 @@ impl Told {
             let applied = kept.status == narthex_core::ProposalStatus::Applied;
             ensure!(applied, "proposal {id} was applied and is {}", kept.status);
         }
+        let (merge, net) = (merge_in(&house).await?, Net::of(&house, "worker").await?);
+        let applied = merge.status == narthex_core::ProposalStatus::Applied;
+        let from = merge.merge.context("a merge")?.from_commit;
+        ensure!(net.has_merged(from).await? == applied, "merged, or marked so, but not both");
+        let people = net.people("main").await?;
+        let loaded = people.split(' ').filter(|one| one.starts_with("loaded-")).count();
+        ensure!(loaded == 0 || loaded == LOADED, "{loaded} rows of a file of {LOADED}");
+        ensure!(loaded == LOADED || !self.loaded, "a file was loaded and is gone");
+        // Again, it is all made or nothing is: nobody holds the branch.
+        ensure!(load(&house).await? == (loaded == 0), "half of a file was there");
         let engaged = !store.switches().await?.engaged().is_empty();
         if let Some(stopped) = self.stopped {
             ensure!(engaged || !stopped, "the switch was engaged and is not");
@@ -233,6 +270,36 @@ impl Told {
         Ok(())
     }
 }
+
+/// The proposed merge of the house.
+async fn merge_in(house: &TestHouse) -> anyhow::Result<Proposal> {
+    let filter = ProposalFilter { limit: 10, ..ProposalFilter::default() };
+    let all = house.store().proposals(&filter).await?;
+    all.into_iter().find(|proposal| proposal.merge.is_some()).context("a merge")
+}
+
+/// Loads a file, part by part; whether that changed something.
+async fn load(house: &TestHouse) -> anyhow::Result<bool> {
+    let mut lines = String::new();
+    for no in 0..LOADED {
+        let row = json!({"slug": format!("loaded-{no}"), "name": "n".repeat(600)});
+        writeln!(lines, "{}", json!({"type": "Person", "data": row}))?;
+    }
+    let change = GraphChange { graph: "harbour".to_owned(), ..GraphChange::default() };
+    let begin = LoadRequest::Begin { change, from: None, mode: LoadMode::Merge };
+    house.owner(Request::Graph(GraphRequest::Load(begin))).await?;
+    for part in lines.as_bytes().chunks(3_000) {
+        let part = LoadRequest::Part { bytes: Bytes(part.to_vec()) };
+        house.owner(Request::Graph(GraphRequest::Load(part))).await?;
+    }
+    match house.owner(Request::Graph(GraphRequest::Load(LoadRequest::End))).await? {
+        Reply::Graph(GraphReply::Changed(done)) => Ok(done.committed),
+        other => anyhow::bail!("{other:?}"),
+    }
+}
+
+/// Rows of the file.
+const LOADED: usize = 12;
 
 /// What lies outside the house.
 #[derive(Debug)]

@@ -55,9 +55,9 @@ async fn two_hundred_at_once_are_exactly_as_many_as_allowed() -> anyhow::Result<
 
 #[tokio::test]
 async fn each_part_has_its_limit_and_refusals_cost_nothing() -> anyhow::Result<()> {
-    // A peek answers with {"did":"peek"}: 14 bytes.
+    // A peek answers with {"did":"peek"}, structured and as text: twice 14 bytes.
     for (budget, tool, arguments, times) in [
-        (Budget { bytes: Some(14 * 3 + 5), ..Budget::default() }, "peek", json!({}), 3),
+        (Budget { bytes: Some(28 * 3 + 27), ..Budget::default() }, "peek", json!({}), 3),
         (Budget { bytes: Some(0), ..Budget::default() }, "peek", json!({}), 0),
         (cost(2.5), "note", json!({"cost": 1.0}), 3),
         (cost(2.0), "note", json!({"cost": 1.0}), 2),

@@ -191,7 +191,8 @@ async fn run(steps: &[Step]) -> anyhow::Result<()> {
             Step::NewToken => shop.new_token("worker").await?,
             Step::NewSession => {
                 let admitted = shop.admitted("worker").await;
-                if let Ok(new) = shop.gate.open_session(&admitted, SessionTerms::default()) {
+                let opened = shop.gate.open_session(&admitted, SessionTerms::default());
+                if let Ok(new) = opened.await {
                     anyhow::ensure!(
                         seen.insert(new.session.id.as_str().to_owned()),
                         "a session id twice"

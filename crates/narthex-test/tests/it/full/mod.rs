@@ -7,4 +7,5 @@ mod sessions;
 mod stops;
 mod taint;
 mod waits;
+mod weights;
 mod workshop;

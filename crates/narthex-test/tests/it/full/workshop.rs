@@ -10,15 +10,17 @@ use async_trait::async_trait;
 use narthex_core::{
     AgentId, Approval, ApprovalId, ApprovalStatus, Consent, Containment, Cost, Digest, EffectSite,
     Effects, EntityType, Holder, Latch, Mode, PolicyAction, Question, Reads, Reason, RequestId,
-    Sends, Slug, Taint, TakesIn, Target, Tier, Timestamp,
+    Sends, Slug, Space, SpaceId, Subject, Taint, TakesIn, Target, Tier, Timestamp,
 };
 use narthex_gate::{
     Admitted, Annotations, Asks, CallContext, CallError, Gate, GateConfig, GateParts, Intent,
     Invocation, Local, Observe, Presented, ReadySurface, RecordedIntent, Source, Staged, Surface,
-    SurfaceInfo, TokenVerifier, ToolError, ToolOutput, ToolSpec,
+    SurfaceInfo, TokenVerifier, ToolError, ToolOutput, ToolSpec, Weight,
 };
 use narthex_policy::PolicyEngine;
-use narthex_store::{ApprovalFilter, Effect, Effected, ManualClock, Store, StoreError, UnitOfWork};
+use narthex_store::{
+    ApprovalFilter, Effect, Effected, ManualClock, Store, StoreError, UnitOfWork, fresh_uuid,
+};
 use narthex_test::{HouseOptions, TestHouse};
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -30,7 +32,7 @@ type Tool = (&'static str, EffectSite, Tier, Reads, TakesIn, Sends, Containment)
 /// One of each kind.
 pub(super) const TOOLS: &[Tool] = {
     use Containment::{Contained, Direct};
-    use EffectSite::{External, Observe};
+    use EffectSite::{External, Local, Observe};
     use Reads::{Nothing, Private, Public};
     use Sends::{Inside, Outside};
     use TakesIn::{ByAnswer, Foreign, Owned};
@@ -47,6 +49,8 @@ pub(super) const TOOLS: &[Tool] = {
         ("hang", External, Tier::T1, Nothing, Owned, Inside, Direct),
         ("publish", External, Tier::T2, Nothing, Owned, Inside, Direct),
         ("erase", External, Tier::T3, Nothing, Owned, Outside, Direct),
+        ("shift", External, Tier::T1, Nothing, Owned, Inside, Contained),
+        ("stage", Local, Tier::T1, Nothing, Owned, Inside, Contained),
     ]
 };
 
@@ -111,7 +115,7 @@ fn spec(&(name, site, tier, reads, takes_in, sends, containment): &Tool) -> Tool
         tier,
         effects: Effects { reads, takes_in, sends, containment, site },
         ignored_arguments: &[],
-        target: (tier == Tier::T3).then(|| "/target".to_owned()),
+        target: (tier == Tier::T3 || name == "shift").then(|| "/target".to_owned()),
     }
 }
 
@@ -133,15 +137,50 @@ impl Surface for Bench {
         let target = context.scope.space().map_or(Target::House, Target::Space);
         Asks::new([Question { action: PolicyAction::Read, entity_type: EntityType::Page, target }])
     }
+    /// `shift` weighs what its argument says, `stage` its spec.
+    async fn weigh(
+        &self,
+        tool: &ToolSpec,
+        arguments: &Value,
+        _: &CallContext,
+    ) -> Result<Weight, ToolError> {
+        Ok(if tool.name == "shift" { weight(tool, arguments)? } else { tool.weight() })
+    }
     async fn observe(&self, intent: &Intent<Observe>, it: Value) -> Result<ToolOutput, ToolError> {
         self.act(intent.tool(), it).await
     }
-    async fn stage(&self, _: &Intent<Local>, _: Value) -> Result<Staged, ToolError> {
-        Err(ToolError::Internal("nothing here is staged".to_owned()))
+    /// What it finds weighs what the argument says: more than anybody decided on, if it says so.
+    async fn stage(&self, intent: &Intent<Local>, it: Value) -> Result<Staged, ToolError> {
+        let spec = self.tools.iter().find(|spec| spec.name == intent.tool());
+        let spec = spec.ok_or_else(|| ToolError::Internal("no such tool".to_owned()))?;
+        let space = Space {
+            id: SpaceId::from_uuid(fresh_uuid()),
+            slug: "staged".parse().map_err(|_| ToolError::Internal(String::new()))?,
+            name: "Staged".to_owned().try_into().map_err(|_| ToolError::Internal(String::new()))?,
+            ceiling: None,
+            created: intent.context().now,
+        };
+        self.act(intent.tool(), it.clone()).await?;
+        Ok(Staged {
+            weight: Some(weight(spec, &it)?),
+            ..Staged::new(Effect::AddSpace(space), Subject::default(), ToolOutput::new(json!({})))
+        })
     }
     async fn perform(&self, intent: &RecordedIntent, it: Value) -> Result<ToolOutput, ToolError> {
         self.act(intent.tool(), it).await
     }
+}
+
+fn weight(tool: &ToolSpec, arguments: &Value) -> Result<Weight, ToolError> {
+    let (tier, containment) = match arguments.get("n").and_then(Value::as_i64) {
+        None => (tool.tier, tool.effects.containment),
+        Some(0) => (Tier::T0, Containment::Contained),
+        Some(1) => (Tier::T1, Containment::Direct),
+        Some(2) => (Tier::T2, Containment::Direct),
+        Some(3) => (Tier::T3, Containment::Direct),
+        Some(_) => return Err(ToolError::caller(Reason::NotFound, "nothing of that weight")),
+    };
+    Ok(Weight { tier, effects: Effects { containment, ..tool.effects } })
 }
 
 /// How a call ended, in a word.

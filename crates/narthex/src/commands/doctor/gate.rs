@@ -53,6 +53,9 @@ fn finding(checked: &Checked) -> Finding {
         Err(wrong) => {
             let way_out = match what {
                 "clock" => "set the machine's clock; approvals are void over a jump of 5 minutes",
+                "damage" => {
+                    "look at agents, tokens, approvals and proposals; narthex resume answers it"
+                }
                 "mode" => "start the server again; if that does not help, restore a backup",
                 _ => "someone changed the database: narthex ledger verify, then restore a backup",
             };
@@ -63,7 +66,8 @@ fn finding(checked: &Checked) -> Finding {
 
 /// The names doctor has for what the house looked at.
 fn name(what: &str) -> &'static str {
-    let known = ["kill switches", "latches", "approvals", "budgets", "mode", "clock"];
+    let known =
+        ["kill switches", "latches", "approvals", "rows", "damage", "budgets", "mode", "clock"];
     known.into_iter().find(|known| *known == what).unwrap_or("gate")
 }
 

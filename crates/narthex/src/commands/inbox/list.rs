@@ -50,9 +50,16 @@ fn row(info: &ProposalInfo) -> [Said; 6] {
         status(info.status),
         info.action.to_string().into(),
         taint::said(info.taint),
-        // Space and page together, as the last column that gives way.
-        clean::short(&format!("{}: {}", info.space, subject(info)), 120).into(),
+        // Space and page together, as the last column that gives way. A graph goes by its own name.
+        clean::short(&about(info), 120).into(),
     ]
+}
+
+fn about(info: &ProposalInfo) -> String {
+    match &info.merge {
+        Some(_) => subject(info),
+        None => format!("{}: {}", info.space, subject(info)),
+    }
 }
 
 const COLUMNS: [Column; 6] = [
@@ -61,5 +68,5 @@ const COLUMNS: [Column; 6] = [
     Column::Whole("STATUS"),
     Column::Whole("ACTION"),
     Column::Flows("TAKEN IN"),
-    Column::Flows("PAGE"),
+    Column::Flows("ABOUT"),
 ];

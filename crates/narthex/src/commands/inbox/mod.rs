@@ -3,10 +3,11 @@
 mod approve;
 mod list;
 mod reject;
+mod rows;
 mod show;
 
 use narthex_core::ProposalStatus;
-use narthex_server::owner::{Decided, ProposalInfo};
+use narthex_server::owner::{Decided, MergeInfo, Merged, ProposalInfo};
 
 use crate::cli::InboxCommand;
 use crate::output::table::{Said, bad, fair, good};
@@ -31,14 +32,31 @@ fn print(context: &Context, decided: &Decided) -> Result<Exit, Failure> {
             (Some(page), Some(revision)) => format!(" Page {page} is at revision {revision} now."),
             _ => String::new(),
         };
-        output::text(format!("Proposal {} is {}.{page}", decided.id, decided.status))?;
+        let merged = decided.merged.as_ref().map(merged).unwrap_or_default();
+        output::text(format!("Proposal {} is {}.{page}{merged}", decided.id, decided.status))?;
     }
     // A conflict is no failure of the command, but nothing was applied either.
     Ok(if decided.status == ProposalStatus::Conflict { Exit::Conflict } else { Exit::Done })
 }
 
-/// What it is about: the page's slug, or its id.
+/// Where the branch stands that something was brought into.
+fn merged(merged: &Merged) -> String {
+    let Merged { graph, branch, commit, committed, rows } = merged;
+    let at = commit.map(|commit| format!(" at {commit}")).unwrap_or_default();
+    if *committed {
+        let rows = if *rows == 1 { "1 row".to_owned() } else { format!("{rows} rows") };
+        format!(" {graph}: {branch} is{at} now, with {rows} written.")
+    } else {
+        format!(" {graph}: {branch} had all of it already{at}.")
+    }
+}
+
+/// What it is about: the page's slug, or its id; of a merge the graph and its branches.
 fn subject(info: &ProposalInfo) -> String {
+    if let Some(MergeInfo { graph, from, into, .. }) = &info.merge {
+        let graph = graph.as_ref().map_or("(gone)", |graph| graph.as_str());
+        return format!("{graph}: {from} → {into}");
+    }
     let named = info.slug.clone().or_else(|| info.page.map(|page| page.to_string()));
     named.unwrap_or_else(|| info.entity_type.to_string())
 }

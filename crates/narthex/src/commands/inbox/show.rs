@@ -2,10 +2,10 @@
 
 use std::fmt::Write as _;
 
-use narthex_core::ProposalStatus;
+use narthex_core::{BranchName, CommitId, ProposalStatus};
 use narthex_server::owner::{ProposalDetail, Reply, Request};
 
-use super::{status, subject};
+use super::{rows, status, subject};
 use crate::cli::InboxIdArgs;
 use crate::commands::{once, taint, unexpected};
 use crate::output::table::{self, Said, bad};
@@ -28,11 +28,23 @@ pub(super) async fn run(context: &Context, args: &InboxIdArgs) -> Result<Exit, F
 /// The facts, then the change.
 pub(crate) fn shown(detail: &ProposalDetail) -> String {
     let mut out = table::facts(facts(detail));
-    out.push_str("\n\n");
-    out.push_str(&diff::coloured(&detail.diff));
-    if matches!(detail.info.status, ProposalStatus::Pending) && !moved(detail) {
-        let id = detail.info.id;
+    if !detail.diff.is_empty() || detail.change.is_none() {
+        out.push_str("\n\n");
+        out.push_str(&diff::coloured(&detail.diff));
+    }
+    if let Some(change) = &detail.change {
+        out.push_str("\n\n");
+        out.push_str(&rows::shown(change));
+    }
+    let id = detail.info.id;
+    if detail.change.as_ref().is_some_and(|change| change.conflicts_total > 0) {
         // Writing to a String cannot fail.
+        let _ = write!(
+            out,
+            "\n\nSay how:   narthex inbox approve {id} --resolve <file>\n\
+             Say no:    narthex inbox reject {id} --reason <why>"
+        );
+    } else if is_offered(detail) {
         let _ = write!(
             out,
             "\n\nApply it:  narthex inbox approve {id}\n\
@@ -42,11 +54,21 @@ pub(crate) fn shown(detail: &ProposalDetail) -> String {
     out
 }
 
+/// Whether it can be applied as it is.
+fn is_offered(detail: &ProposalDetail) -> bool {
+    let trouble = detail.change.as_ref().is_some_and(|change| change.trouble.is_some());
+    let merge = detail.info.merge.is_some() && detail.info.status == ProposalStatus::Conflict;
+    let open = detail.info.status == ProposalStatus::Pending || merge;
+    open && !moved(detail) && !trouble
+}
+
 /// Characters of the proposal that a reader of the page would not see.
 fn hidden(detail: &ProposalDetail) -> usize {
     let draft = detail.proposed.as_ref();
     let texts = draft.map(|d| [d.title.as_str(), d.body.as_str(), d.slug.as_str()]);
-    texts.into_iter().flatten().chain([detail.info.reason.as_str()]).map(clean::hidden).sum()
+    let texts = texts.into_iter().flatten().chain([detail.info.reason.as_str()]);
+    let rows = detail.change.as_ref().map_or(0, rows::hidden);
+    texts.map(clean::hidden).sum::<usize>() + rows
 }
 
 fn facts(detail: &ProposalDetail) -> Vec<(&'static str, Said)> {
@@ -71,6 +93,18 @@ fn facts(detail: &ProposalDetail) -> Vec<(&'static str, Said)> {
         let now = detail.current_revision.map_or_else(|| "gone".to_owned(), |n| n.to_string());
         facts.push(("revision", format!("made against {base}, now {now}").into()));
     }
+    if let (Some(merge), Some(change)) = (&info.merge, &detail.change) {
+        let place = |branch: &BranchName, then: CommitId, now: Option<CommitId>| match now {
+            Some(now) if now == then => format!("{branch} at {then}"),
+            Some(now) => format!("{branch} at {then}, now {now}"),
+            None => format!("{branch} at {then}, gone by now"),
+        };
+        facts.push(("from", place(&merge.from, merge.from_commit, change.from_now).into()));
+        facts.push(("into", place(&merge.into, merge.into_commit, change.into_now).into()));
+        if let Some(trouble) = &change.trouble {
+            facts.push(("trouble", bad(trouble)));
+        }
+    }
     if let Some(decided) = info.decided {
         facts.push(("decided", table::moment(decided).into()));
     }
@@ -78,16 +112,22 @@ fn facts(detail: &ProposalDetail) -> Vec<(&'static str, Said)> {
         facts.push(("note", note.clone().into()));
     }
     if moved(detail) {
-        facts.push(("conflict", bad("the page moved on since; approving it will be refused")));
+        let what = if info.merge.is_some() { "branch" } else { "page" };
+        let said = format!("the {what} moved on since; approving it will be refused");
+        facts.push(("conflict", bad(said)));
     }
     facts
 }
 
-/// An open proposal whose page is no longer what it was made against.
+/// An open proposal whose page, or the branch that is brought in, is no longer what it was made of.
 fn moved(detail: &ProposalDetail) -> bool {
     let open = matches!(detail.info.status, ProposalStatus::Pending | ProposalStatus::Conflict);
-    open && detail.info.base_revision.is_some()
-        && detail.info.base_revision != detail.current_revision
+    let page =
+        detail.info.base_revision.is_some() && detail.info.base_revision != detail.current_revision;
+    let merge = detail.info.merge.as_ref().zip(detail.change.as_ref());
+    // Into what it is brought may move: exactly what was proposed is merged all the same.
+    let branch = merge.is_some_and(|(merge, change)| change.from_now != Some(merge.from_commit));
+    open && (page || branch)
 }
 
 #[cfg(test)]

@@ -3,9 +3,9 @@
 use narthex_server::owner::{Reply, Request, StoredLine};
 use serde_json::json;
 
-use super::new_file::NewFile;
 use crate::ask::Asking;
 use crate::cli::LedgerExportArgs;
+use crate::commands::new_file::NewFile;
 use crate::commands::unexpected;
 use crate::{Context, Exit, Failure, output};
 

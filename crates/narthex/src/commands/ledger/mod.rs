@@ -3,7 +3,7 @@
 mod check_proof;
 mod export;
 mod key;
-mod new_file;
+
 mod prove;
 mod prune;
 mod tail;

@@ -1,4 +1,5 @@
 //! `narthex ledger prune`: into a file first, durable and verified, and only then out of the ledger.
+//! A run that was killed in between is run again: what it finished is the same and is kept.
 
 use std::collections::VecDeque;
 use std::io::Read as _;
@@ -11,10 +12,10 @@ use narthex_verify::{EVERY, PublicKey, verify_segment};
 use serde_json::json;
 use sha2::{Digest as _, Sha256};
 
-use super::new_file::NewFile;
 use super::verify::{broken, no_key, public_key};
 use crate::ask::Asking;
 use crate::cli::{Before, LedgerPruneArgs};
+use crate::commands::new_file::NewFile;
 use crate::commands::unexpected;
 use crate::{Context, Exit, Failure, output};
 
@@ -100,7 +101,7 @@ async fn at(asking: &mut Asking, seq: u64) -> Result<i64, Failure> {
 /// The segment: records and the checkpoints among them, in the order of their numbers.
 async fn write(asking: &mut Asking, path: &Path, base: u64, to: u64) -> Result<(), Failure> {
     let mut seals = Seals { next: base.max(1), waiting: VecDeque::new() };
-    let mut file = NewFile::create(path)?;
+    let mut file = NewFile::create_or_same(path)?;
     file.line(segment::MAGIC.as_bytes())?;
     file.line(segment::from(base).as_bytes())?;
     let mut seq = base;

@@ -1,6 +1,7 @@
 //! `narthex ledger verify`: offline, by code that has nothing in common with what writes.
 
-use std::io::IsTerminal as _;
+use std::fs::File;
+use std::io::{self, IsTerminal as _};
 use std::path::Path;
 
 use indicatif::{ProgressBar, ProgressDrawTarget};
@@ -93,6 +94,7 @@ fn anchors(args: &LedgerVerifyArgs, key: Option<&PublicKey>) -> Result<Vec<Ancho
     }
     if let Some(file) = &args.anchor {
         let key = key.ok_or_else(no_key)?;
+        can_be_read(file)?;
         anchors.push(Anchor::read(file, key).map_err(|failure| broken(&failure))?);
     }
     Ok(anchors)
@@ -105,6 +107,7 @@ fn verify_one(
     progress: impl FnMut(u64),
 ) -> Result<Report, Failure> {
     let key = public_key(context, args.public_key.as_deref())?.ok_or_else(no_key)?;
+    can_be_read(segment)?;
     let anchors = anchors(args, Some(&key))?;
     verify_segment(segment, &key, anchors, progress).map_err(|failure| broken(&failure))
 }
@@ -158,6 +161,14 @@ pub(super) fn no_key() -> Failure {
 
 pub(super) fn read(path: &Path) -> Result<String, Failure> {
     std::fs::read_to_string(path).map_err(|error| Failure::file(path, &error))
+}
+
+/// A file that was named and cannot be read says nothing about the ledger.
+fn can_be_read(path: &Path) -> Result<(), Failure> {
+    let opened = File::open(path).and_then(|file| file.metadata()).and_then(|file| {
+        if file.is_dir() { Err(io::ErrorKind::IsADirectory.into()) } else { Ok(()) }
+    });
+    opened.map_err(|error| Failure::file(path, &error))
 }
 
 pub(super) fn bar() -> ProgressBar {

@@ -6,6 +6,7 @@
 #![allow(clippy::expect_used, clippy::indexing_slicing, reason = "tests")]
 
 mod approvals;
+mod damage;
 mod emergency;
 mod nonces;
 mod serving;
@@ -17,8 +18,8 @@ mod watch;
 mod whole;
 
 use narthex_core::{
-    Actor, Approval, ApprovalId, ApprovalStatus, Binding, CallId, Digest, Holder, Mode, Phase,
-    Reason, RecordDraft, Taint, Tier, Transport,
+    Actor, Approval, ApprovalId, Binding, CallId, Digest, Holder, Mode, Phase, Reason, RecordDraft,
+    Taint, Tier, Transport,
 };
 use narthex_store::{Clock as _, Effect, SystemClock, UnitOfWork, fresh_uuid};
 use narthex_test::TestHouse;
@@ -43,21 +44,13 @@ pub(crate) async fn waiting(
         policy: Digest::of(b"policy"),
     };
     let now = house.house().gate().clock().moment();
+    let (id, taint) =
+        (ApprovalId::from_uuid(fresh_uuid()), Taint { private: true, untrusted: false });
+    let until = now.wall.plus_millis(3_600_000);
     let approval = Approval {
-        id: ApprovalId::from_uuid(fresh_uuid()),
-        digest: binding.digest(),
-        binding,
-        because: Reason::ApprovalNeeded,
-        taint: Taint { private: true, untrusted: false },
         target: (tier == Tier::T3).then(|| "https://example.org/x".to_owned()),
         nonce: tier == Tier::T3,
-        status: ApprovalStatus::Waiting,
-        requested: now,
-        until: now.wall.plus_millis(3_600_000),
-        decided: None,
-        note: None,
-        used_by: None,
-        wrong_nonces: 0,
+        ..Approval::waiting(id, binding, Reason::ApprovalNeeded, taint, now, until)
     };
     let call = CallId::from_uuid(fresh_uuid());
     let actor = Actor::from(&agent);

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 
-use crate::support::{answer, command, narthex, stderr};
+use crate::support::{answer, command, narthex, stderr, stdout};
 
 /// A `narthex serve` that is ended when it is dropped.
 pub(super) struct Server(Child);
@@ -163,4 +163,22 @@ fn a_log_nobody_reads_blinds_nothing() {
     assert!(child.try_wait().expect("its state").is_none(), "it fell");
     signal(child.id(), Signal::TERM);
     assert!(child.wait().expect("it ends").success());
+}
+
+#[test]
+fn a_ledger_that_cannot_be_written_says_why() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let dir = folder.path();
+    let _server = Server::start(dir);
+    assert!(answer(&["status"], dir).get("ledger_trouble").is_none());
+    std::fs::rename(dir.join("ledger.head"), dir.join("elsewhere")).expect("moved");
+    // Whatever is written next finds it out.
+    narthex(&["space", "add", "more"], dir);
+    let status = narthex(&["status"], dir);
+    assert_eq!(status.status.code(), Some(5), "{}", stderr(&status));
+    let shown = stdout(&status);
+    let line = shown.lines().find(|line| line.starts_with("ledger ")).expect("a line");
+    for word in ["out of order", "ledger.head is gone from its place", "until a restart"] {
+        assert!(line.contains(word), "{word}: {line}");
+    }
 }

@@ -1,7 +1,8 @@
 //! `narthex mode`, `narthex agent set`, `narthex space set`, and what `show` says of them.
 
-use narthex_core::Mode;
+use narthex_core::{Mode, Tier};
 use narthex_gate::GateConfig;
+use narthex_server::owner::{BudgetChange, BudgetSpec, Limit, Request, SettingRequest, Trouble};
 use narthex_test::{HouseOptions, TestHouse};
 use serde_json::{Value, json};
 
@@ -88,6 +89,31 @@ async fn a_budget_is_shown_with_what_is_left_and_holds() -> anyhow::Result<()> {
     assert_eq!(changed[0]["from"], "default");
     let to = changed[0]["to"].as_str().unwrap_or_default();
     assert!(to.starts_with("window=7200s,t0=3,") && to.ends_with("cost=2500000"), "{to}");
+    Ok(())
+}
+
+/// The desk has the last word, whoever asks it.
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn a_budget_out_of_bounds_is_refused_with_all_that_came_with_it() -> anyhow::Result<()> {
+    let house = TestHouse::start().await?;
+    let nothing = BudgetSpec::default();
+    let most = |n| Some(Limit::Most(n));
+    for (spec, part) in [
+        (BudgetSpec { window_seconds: Some(0), ..nothing }, "window"),
+        (BudgetSpec { window_seconds: Some(u32::MAX), ..nothing }, "window"),
+        (BudgetSpec { calls: [None, None, None, most(1_000_000_001)], ..nothing }, "t3"),
+        (BudgetSpec { bytes: most(0), ..nothing }, "bytes"),
+        (BudgetSpec { millis: most(999), ..nothing }, "time"),
+        (BudgetSpec { cost: most(u64::MAX), ..nothing }, "cost"),
+    ] {
+        let (agent, budget) = ("agent-a".to_owned(), Some(BudgetChange::Own(spec)));
+        let request = SettingRequest::SetAgent { agent, ceiling: Some(Tier::T0), budget };
+        let refused = house.house().desk().handle(Request::Setting(request)).await;
+        let refused = refused.expect_err(part);
+        assert_eq!(refused.kind, Trouble::Invalid, "{refused:?}");
+        assert!(refused.message.starts_with(part), "{refused:?}");
+    }
+    assert!(changes(&house, "agent.ceiling").await?.is_empty(), "both or neither");
     Ok(())
 }
 

@@ -4,6 +4,7 @@ use std::fs::Permissions;
 use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::time::{Duration, Instant};
 
+use narthex_core::SwitchScope;
 use narthex_server::owner::{Kept, Reply, Request, StopScope, SwitchRequest};
 use narthex_test::{Client, Persona, TestHouse};
 use serde_json::json;
@@ -35,7 +36,7 @@ async fn a_scope_is_stopped_until_it_is_resumed_and_no_other_is() -> anyhow::Res
         assert!(may(&house.client(Persona::AgentA)).await?, "{flags:?}");
         let twice = narthex(&[&["resume"], &flags[..]].concat(), dir);
         assert_eq!(twice.status.code(), Some(4), "{}", stderr(&twice));
-        assert!(stderr(&twice).contains("narthex stop --list"), "{}", stderr(&twice));
+        assert!(stderr(&twice).contains("nothing is stopped"), "{}", stderr(&twice));
     }
     let wrong: [(&[&str], i32); 4] = [
         (&["--agent", "nobody"], 3),
@@ -114,6 +115,104 @@ async fn what_the_store_cannot_keep_the_file_keeps() -> anyhow::Result<()> {
 }
 
 /// Whether an agent may call now.
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn a_resume_that_lifts_nothing_says_what_would() -> anyhow::Result<()> {
+    let house = TestHouse::start().await?;
+    let dir = house.dir().root();
+    let (agent, space) = (["--agent", "agent-b"], ["--space", "a"]);
+    let none: [&str; 0] = [];
+    // What is stopped, what is resumed, how it ends, what is said, what to type.
+    for (stopped, resumed, code, said, ways) in [
+        (vec![], &none[..], 4, "everything is not engaged; nothing is stopped", vec![]),
+        (vec![], &agent[..], 4, "agent agent-b is not engaged; nothing is stopped", vec![]),
+        (vec![], &["--agent", "nobody"][..], 3, "nobody", vec![]),
+        (vec![&agent[..]], &none[..], 4, "what is stopped: agent agent-b", vec!["--agent agent-b"]),
+        (vec![&none[..]], &agent[..], 4, "what is stopped: everything", vec!["narthex resume\n"]),
+        (
+            vec![&agent[..], &space[..]],
+            &none[..],
+            4,
+            "everything is not engaged",
+            vec!["narthex resume --agent agent-b", "narthex resume --space a"],
+        ),
+        (
+            vec![&agent[..], &["--server", "web"][..]],
+            &["--space", "nowhere"][..],
+            3,
+            "what is stopped: ",
+            vec!["narthex resume --agent agent-b", "narthex resume --server web"],
+        ),
+    ] {
+        for flags in &stopped {
+            answer(&[&["stop"], *flags].concat(), dir);
+        }
+        let output = narthex(&[&["resume"], resumed].concat(), dir);
+        let text = stderr(&output);
+        assert_eq!(output.status.code(), Some(code), "{resumed:?}: {text}");
+        assert!(text.contains(said), "{resumed:?}: {text}");
+        assert_eq!(text.contains("try: "), !ways.is_empty(), "{resumed:?}: {text}");
+        for way in ways {
+            assert!(text.contains(way), "{way}: {text}");
+        }
+        for flags in &stopped {
+            answer(&[&["resume"], *flags].concat(), dir);
+        }
+    }
+    Ok(())
+}
+
+/// Nobody could have looked in between.
+#[cfg(target_os = "linux")]
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn a_stop_file_that_is_gone_at_once_has_stopped_everything() -> anyhow::Result<()> {
+    let house = TestHouse::start().await?;
+    let dir = house.dir().root();
+    let (path, aside) = (dir.join("STOP"), dir.join("aside"));
+    for what in ["created", "linked", "moved"] {
+        assert!(may(&house.client(Persona::AgentA)).await?, "{what}");
+        std::fs::write(&aside, "")?;
+        match what {
+            "created" => std::fs::write(&path, "")?,
+            "linked" => std::fs::hard_link(&aside, &path)?,
+            _ => std::fs::rename(&aside, &path)?,
+        }
+        std::fs::remove_file(&path)?;
+        let start = Instant::now();
+        while may(&house.client(Persona::AgentA)).await? {
+            assert!(start.elapsed() < Duration::from_secs(5), "{what} stops nothing");
+        }
+        let stops = answer(&["stop", "--list"], dir);
+        assert_eq!(stops["engaged"][0]["by"], "sentinel", "{stops}");
+        assert_eq!(stops["stop_file_there"], false);
+        answer(&["resume"], dir);
+    }
+    Ok(())
+}
+
+/// Neither the file nor the store keeps it at first; the process does, until the store can.
+#[cfg(target_os = "linux")]
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn a_stop_that_only_the_process_knows_is_made_durable() -> anyhow::Result<()> {
+    let house = TestHouse::start().await?;
+    let path = house.dir().root().join("STOP");
+    house.faults().fail_writing(true);
+    std::fs::write(&path, "")?;
+    std::fs::remove_file(&path)?;
+    let start = Instant::now();
+    let everything = SwitchScope::Everything;
+    while house.house().gate().stopped().get(&everything).is_none() {
+        assert!(start.elapsed() < Duration::from_secs(5), "not heard");
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    assert!(house.store().switches().await?.get(&everything).is_none());
+    house.faults().fail_writing(false);
+    while house.store().switches().await?.get(&everything).is_none() {
+        assert!(start.elapsed() < Duration::from_secs(10), "not durable");
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    Ok(())
+}
+
 async fn may(client: &Client) -> anyhow::Result<bool> {
     let answer = client.call("search", json!({"query": "welcome"})).await?;
     Ok(answer.is_ok())

@@ -57,7 +57,17 @@ async fn doctor_looks_at_the_whole_gate_of_a_live_house() -> anyhow::Result<()> 
         })
     };
     let (_, found) = look();
-    for what in ["kill switches", "latches", "approvals", "budgets", "mode", "clock", "stop file"] {
+    for what in [
+        "kill switches",
+        "latches",
+        "approvals",
+        "rows",
+        "damage",
+        "budgets",
+        "mode",
+        "clock",
+        "stop file",
+    ] {
         assert_eq!(found(what), Some(json!("ok")), "{what}");
     }
     assert!(found("user").is_some() && found("stopped").is_none());

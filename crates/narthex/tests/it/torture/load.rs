@@ -91,7 +91,9 @@ impl Load {
 
     async fn decide(self) {
         let Ok(Some(mut owner)) = OwnerClient::connect(&self.dir).await else { return };
-        for n in 0_usize.. {
+        // However soon a round ends, over all of them most decisions let something in.
+        let mut n = self.round;
+        loop {
             let list = Request::InboxList {
                 space: None,
                 statuses: vec![ProposalStatus::Pending],
@@ -106,6 +108,7 @@ impl Load {
                     Request::InboxApprove { proposal: name.clone() }
                 };
                 let Ok(Reply::Decided(decided)) = owner.ask(&request).await else { return };
+                n += 1;
                 self.note(|all| all.decided.insert(name, decided.status));
             }
         }

@@ -5,20 +5,17 @@
 mod load;
 mod stopped;
 
-use std::io::BufRead as _;
-use std::path::Path;
-use std::process::{Child, Command, Stdio};
 use std::sync::{Arc, Mutex};
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
 use anyhow::{Context, ensure};
 use narthex_core::ProposalStatus;
 use narthex_server::owner::{Reply, Request};
 use narthex_server::{DataDir, OwnerClient};
 use narthex_test::ledger_of;
-use serde_json::Value;
 
 use self::load::{Acknowledged, Load};
+use crate::serving::{Random, Server, number, seed};
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn nothing_acknowledged_is_lost_however_often_it_is_killed() -> anyhow::Result<()> {
@@ -53,8 +50,7 @@ async fn nothing_acknowledged_is_lost_however_often_it_is_killed() -> anyhow::Re
             tokio::time::sleep(Duration::from_millis(2)).await;
         }
         tokio::time::sleep(Duration::from_micros(random.below(5_000))).await;
-        server.child.kill()?;
-        server.child.wait()?;
+        server.kill()?;
         running.await;
         let proof = ledger_of(&dir)?.verify(|_| {}).await;
         proof.with_context(|| format!("the ledger after kill {round}"))?;
@@ -123,76 +119,4 @@ async fn check(dir: &DataDir, acknowledged: &Acknowledged) -> anyhow::Result<()>
         acknowledged.observed
     );
     Ok(())
-}
-
-/// The program, serving.
-struct Server {
-    child: Child,
-    url: String,
-    token: String,
-}
-
-impl Server {
-    async fn start(folder: &Path, dir: &DataDir) -> anyhow::Result<Self> {
-        let config = folder.join("narthex.toml");
-        std::fs::write(
-            &config,
-            "[limits]\nrequests_per_minute = 1000000\nopen_proposals = 10000\n[budget]\nt1 = 1000000\n",
-        )?;
-        let mut child = Command::new(env!("CARGO_BIN_EXE_narthex"))
-            .args(["serve", "--demo", "--listen", "127.0.0.1:0", "--output", "json"])
-            .arg("--data-dir")
-            .arg(dir.root())
-            .arg("--config")
-            .arg(&config)
-            .stdin(Stdio::null())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::inherit())
-            .spawn()?;
-        let stdout = child.stdout.take().context("no output")?;
-        let mut line = String::new();
-        let read = move || std::io::BufReader::new(stdout).read_line(&mut line).map(|_| line);
-        let line = tokio::task::spawn_blocking(read).await??;
-        let ready: Value = serde_json::from_str(&line)?;
-        let fact = |key: &str| {
-            ready
-                .get(key)
-                .and_then(Value::as_str)
-                .map(str::to_owned)
-                .with_context(|| format!("no {key}"))
-        };
-        let (url, token) = (fact("mcp_url")?, fact("agent_token")?);
-        Ok(Self { child, url, token })
-    }
-}
-
-impl Drop for Server {
-    fn drop(&mut self) {
-        // Ours to end; most often it has ended already.
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
-}
-
-/// Enough randomness to choose moments by, and the same for the same seed.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, limit: u64) -> u64 {
-        self.0 =
-            self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 33) % limit
-    }
-}
-
-#[expect(clippy::disallowed_methods, reason = "a test's own settings")]
-fn number(name: &str) -> Option<u64> {
-    std::env::var(name).ok()?.parse().ok()
-}
-
-#[expect(clippy::disallowed_methods, reason = "a test's own seed")]
-fn seed() -> u64 {
-    SystemTime::now()
-        .duration_since(SystemTime::UNIX_EPOCH)
-        .map_or(1, |since| u64::from(since.subsec_nanos()))
 }

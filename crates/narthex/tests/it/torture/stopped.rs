@@ -9,7 +9,7 @@ use narthex_server::{DataDir, OwnerClient};
 use narthex_test::ledger_of;
 
 use super::load::{Acknowledged, Load};
-use super::{Server, number};
+use crate::serving::{Server, number};
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_was_stopped_is_stopped_however_soon_it_is_killed() -> anyhow::Result<()> {
@@ -35,8 +35,7 @@ async fn what_was_stopped_is_stopped_however_soon_it_is_killed() -> anyhow::Resu
         let running = load.start();
         let (scope, reason) = (StopScope::Everything, Some("a drill".to_owned()));
         owner.ask(&Request::Switch(SwitchRequest::Engage { scope, reason })).await?;
-        server.child.kill()?;
-        server.child.wait()?;
+        server.kill()?;
         running.await;
         let proof = ledger_of(&dir)?.verify(|_| {}).await;
         proof.with_context(|| format!("the ledger after kill {round}"))?;

@@ -3,9 +3,12 @@
 mod scene;
 
 use narthex_core::{Agent, AgentKind, Budget, SwitchScope, Tier, Timestamp};
-use narthex_store::{Agents as _, Commits as _, Effect, Guard, Refused, StoreError, Tokens as _};
+use narthex_store::{
+    Agents as _, Commits as _, Effect, Guard, Refused, Soundness as _, StoreError, Tokens as _,
+};
 
-use self::scene::{Of, Scene, stopped, unit};
+pub(super) use self::scene::stopped;
+use self::scene::{Of, Scene, unit};
 use super::{agent, commit, done, records};
 
 /// Each field of a row that is there, and what it is changed to.
@@ -55,23 +58,26 @@ const SPACE: [&str; 9] = [
 #[tokio::test]
 async fn an_edited_agent_is_served_to_nobody() {
     for change in AGENT {
-        edited(Of::Agent, &format!("UPDATE agents SET {change} WHERE slug = 'agent'")).await;
+        Box::pin(edited(Of::Agent, &format!("UPDATE agents SET {change} WHERE slug = 'agent'")))
+            .await;
     }
     let seal_too = "UPDATE agents SET slug = 'another' WHERE slug = 'agent'; DELETE FROM gate_seal";
-    edited(Of::Agent, seal_too).await;
+    Box::pin(edited(Of::Agent, seal_too)).await;
 }
 
 #[tokio::test]
 async fn an_edited_token_is_good_for_nothing() {
     for change in TOKEN {
-        edited(Of::Token, &format!("UPDATE tokens SET {change} WHERE label = 'bad'")).await;
+        Box::pin(edited(Of::Token, &format!("UPDATE tokens SET {change} WHERE label = 'bad'")))
+            .await;
     }
 }
 
 #[tokio::test]
 async fn an_edited_space_is_served_to_nobody() {
     for change in SPACE {
-        edited(Of::Space, &format!("UPDATE spaces SET {change} WHERE slug = 'home'")).await;
+        Box::pin(edited(Of::Space, &format!("UPDATE spaces SET {change} WHERE slug = 'home'")))
+            .await;
     }
 }
 

@@ -4,8 +4,8 @@ use narthex_core::{
     Agent, EngagedBy, Space, SpaceId, SwitchScope, Tier, Timestamp, Title, TokenId, TokenLabel,
 };
 use narthex_store::{
-    Agents as _, Effect, GateBooks as _, Guard, Spaces as _, StoreError, Tokens as _, UnitOfWork,
-    fresh_uuid,
+    Agents as _, Effect, GateBooks as _, Guard, Soundness as _, Spaces as _, StoreError,
+    Tokens as _, UnitOfWork, fresh_uuid,
 };
 use narthex_store_sqlite::SqliteStore;
 
@@ -108,7 +108,7 @@ impl Scene {
 }
 
 /// Everything is stopped, and the ledger says why.
-pub(super) async fn stopped(store: &SqliteStore, before: u64, told: &str) {
+pub(in crate::gate) async fn stopped(store: &SqliteStore, before: u64, told: &str) {
     let switches = store.switches().await.expect("reads");
     let engaged = switches.get(&SwitchScope::Everything).expect(told);
     assert_eq!(engaged.by, EngagedBy::House, "{told}");

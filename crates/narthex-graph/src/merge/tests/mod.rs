@@ -1,0 +1,6 @@
+//! Merges over graphs in memory.
+
+mod histories;
+mod regressions;
+mod rules;
+pub(crate) mod world;

@@ -1,0 +1,168 @@
+//! What is done to a graph.
+
+use super::{BRANCHES, PEOPLE};
+use crate::engine::LoadMode;
+
+/// Something that is done. Branches and commits are taken modulo what there is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Act {
+    /// A person with a name, an age and a nickname, on a branch; made or changed.
+    Put(usize, u8, u8, Option<u8>, Option<u8>),
+    /// A person is gone, with what led there.
+    Drop(usize, u8),
+    /// An edge, made or changed.
+    Tie(usize, u8, u8, u8),
+    /// An edge is gone.
+    Untie(usize, u8, u8),
+    /// A pet; gone if it is there.
+    Pet(usize, u8),
+    /// People and edges by bits of these, in a mode.
+    Load(usize, u8, u16, LoadMode),
+    /// The same on a new branch from this one.
+    LoadNew(usize, u8, u16, LoadMode),
+    /// A new branch from this one; of an older commit if there is a number.
+    Fork(usize, Option<u8>),
+    /// A branch is gone.
+    Delete(usize),
+    /// Into, from, how where they disagree, and whether data may be lost.
+    Merge(usize, usize, Resolve, bool),
+    /// A commit is taken back.
+    Revert(usize, u8),
+    /// The schema changes; whether data may be lost.
+    Schema(usize, Change, bool),
+    /// A change for where a branch once stood.
+    Stale(usize, u8, Stale),
+    /// The store is closed, or dropped as it is, and opened again.
+    Reopen(bool),
+}
+
+/// What is too late.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Stale {
+    /// A mutation.
+    Mutate,
+    /// A load.
+    Load,
+    /// A load that makes a branch.
+    LoadNew,
+    /// Another schema.
+    Schema,
+    /// A merge, of whichever branch there is besides.
+    Merge,
+    /// A revert.
+    Revert,
+}
+
+/// Who is right where both sides disagree.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Resolve {
+    /// Ours is.
+    Ours,
+    /// Theirs is.
+    Theirs,
+    /// The row goes.
+    Gone,
+    /// It becomes something else.
+    Given,
+    /// Nobody says.
+    Not,
+}
+
+/// What becomes other in a schema: there if it was not, gone if it was.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Change {
+    /// The property `nick`.
+    Nick,
+    /// The type `Pet`.
+    Pet,
+    /// `name` is called `title`.
+    Title,
+    /// Ages are less than two.
+    Range,
+    /// Nicknames are unlike.
+    Unique,
+}
+
+/// Bytes that one act is read from.
+pub const ACT_BYTES: usize = 6;
+
+impl Act {
+    /// Two branches that changed the same person, unlike: where most of what can go wrong begins.
+    pub fn opening() -> Vec<Self> {
+        vec![
+            Self::Put(0, 1, 0, None, None),
+            Self::Fork(0, None),
+            Self::Put(0, 1, 1, Some(1), None),
+            Self::Put(1, 1, 2, None, None),
+        ]
+    }
+
+    /// Reads acts from any bytes.
+    pub fn of(bytes: &[u8]) -> Vec<Self> {
+        let (acts, _) = bytes.as_chunks::<ACT_BYTES>();
+        acts.iter().copied().map(Self::one).collect()
+    }
+
+    fn one([what, branch, a, b, c, d]: [u8; ACT_BYTES]) -> Self {
+        let branch = usize::from(branch) % BRANCHES;
+        let (one, other) = (1 + a % PEOPLE, 1 + b % PEOPLE);
+        let some = |byte: u8| (byte % 4).checked_sub(1);
+        let load = || {
+            let modes = [LoadMode::Merge, LoadMode::Append, LoadMode::Overwrite];
+            (u16::from_le_bytes([b, c]), modes[usize::from(d) % 3])
+        };
+        match what % 36 {
+            0..=7 => Self::Put(branch, one, b % 3, some(c), some(d)),
+            8 => Self::Drop(branch, one),
+            9..=11 => Self::Tie(branch, one, other, c % 2),
+            12 => Self::Untie(branch, one, other),
+            13 => Self::Pet(branch, one),
+            14..=15 => Self::Load(branch, a, load().0, load().1),
+            16 => Self::LoadNew(branch, a, load().0, load().1),
+            17..=19 => Self::Fork(branch, (a % 4 == 0).then_some(b)),
+            20 => Self::Delete(branch),
+            21..=28 => {
+                let how = [Resolve::Ours, Resolve::Theirs, Resolve::Gone, Resolve::Given];
+                let how = how.get(usize::from(b) % 5).copied().unwrap_or(Resolve::Not);
+                Self::Merge(branch, usize::from(a) % BRANCHES, how, c % 4 > 0)
+            }
+            29..=30 => Self::Revert(branch, a),
+            31..=32 => {
+                let all = [Change::Nick, Change::Pet, Change::Title, Change::Range, Change::Unique];
+                Self::Schema(branch, all[usize::from(a) % all.len()], c % 4 > 0)
+            }
+            33..=34 => {
+                let all = [
+                    Stale::Mutate,
+                    Stale::Load,
+                    Stale::LoadNew,
+                    Stale::Schema,
+                    Stale::Merge,
+                    Stale::Revert,
+                ];
+                Self::Stale(branch, a, all[usize::from(b) % all.len()])
+            }
+            _ => Self::Reopen(a % 2 == 0),
+        }
+    }
+
+    /// The branch that it changes, if it changes one that is there.
+    pub(super) fn changes(&self) -> Option<usize> {
+        match *self {
+            Self::Put(branch, ..)
+            | Self::Drop(branch, _)
+            | Self::Tie(branch, ..)
+            | Self::Untie(branch, ..)
+            | Self::Pet(branch, _)
+            | Self::Load(branch, ..)
+            | Self::Merge(branch, ..)
+            | Self::Revert(branch, _)
+            | Self::Schema(branch, ..) => Some(branch),
+            Self::LoadNew(..)
+            | Self::Fork(..)
+            | Self::Delete(_)
+            | Self::Stale(..)
+            | Self::Reopen(_) => None,
+        }
+    }
+}

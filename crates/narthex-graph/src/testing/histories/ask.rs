@@ -1,0 +1,204 @@
+//! What a history asks of an engine, in short.
+
+use std::collections::BTreeMap;
+
+use narthex_core::{BranchName, CommitId};
+use narthex_store::{At, GraphInfo};
+use serde_json::{Map, Value as Json};
+
+use super::stage::owner;
+use super::{Key, Row, Rows, Stage};
+use crate::GraphError;
+use crate::engine::{
+    Ask, Done, Load, LoadMode, MergeAsk, Mutation, NewBranch, Prepared, Revert, SchemaChange,
+};
+use crate::exec::{Limits, Page};
+use crate::merge::{Asked, Body};
+use crate::rows::{edge_number, node_number};
+use crate::schema::tag;
+
+/// A graph on a stage.
+pub(super) struct Hand<'a, S> {
+    pub(super) stage: &'a mut S,
+    pub(super) graph: GraphInfo,
+    pub(super) limits: Limits,
+    /// Where the branch that is changed must stand.
+    pub(super) expected: Option<CommitId>,
+}
+
+impl<S: Stage> Hand<'_, S> {
+    pub(super) async fn made(&self, prepared: Prepared) -> Result<Done, GraphError> {
+        let Prepared { write, done, hold } = prepared;
+        if let Some(write) = write {
+            self.stage.commit(write).await?;
+        }
+        drop(hold);
+        Ok(done)
+    }
+
+    pub(super) async fn mutate(&self, branch: usize, source: &str) -> Result<Done, GraphError> {
+        let (params, branch) = (Map::new(), name(branch));
+        let ask = Mutation {
+            source,
+            name: None,
+            params: &params,
+            branch: &branch,
+            expected: self.expected,
+            message: "",
+            limits: &self.limits,
+        };
+        self.made(self.stage.engine().mutate(&self.graph, &ask, &owner()).await?).await
+    }
+
+    pub(super) async fn load(
+        &self,
+        branch: usize,
+        from: Option<usize>,
+        data: &str,
+        mode: LoadMode,
+    ) -> Result<Done, GraphError> {
+        let (branch, from) = (name(branch), from.map(|from| At::Branch(name(from))));
+        let ask = Load {
+            data: data.as_bytes(),
+            branch: &branch,
+            from: from.as_ref(),
+            mode,
+            expected: self.expected,
+            message: "",
+            limits: &self.limits,
+        };
+        self.made(self.stage.engine().load(&self.graph, &ask, &owner()).await?).await
+    }
+
+    pub(super) async fn schema(
+        &self,
+        branch: usize,
+        source: &str,
+        allow_data_loss: bool,
+    ) -> Result<Done, GraphError> {
+        let ask = SchemaChange {
+            source,
+            branch: &name(branch),
+            expected: self.expected,
+            allow_data_loss,
+            message: "",
+            limits: &self.limits,
+        };
+        self.made(self.stage.engine().apply_schema(&self.graph, &ask, &owner()).await?).await
+    }
+
+    pub(super) async fn fork(&self, new: usize, from: At) -> Result<Done, GraphError> {
+        let new = NewBranch { name: name(new), from, protected: false };
+        self.made(self.stage.engine().create_branch(&self.graph, &new, &owner()).await?).await
+    }
+
+    pub(super) async fn delete(&self, branch: usize) -> Result<Done, GraphError> {
+        let gone = self.stage.engine().delete_branch(&self.graph, &name(branch)).await?;
+        self.made(gone).await
+    }
+
+    pub(super) async fn merge(
+        &self,
+        (into, from): (usize, usize),
+        resolutions: &[Asked],
+        allow_data_loss: bool,
+    ) -> Result<Done, GraphError> {
+        let ask = MergeAsk {
+            from: &name(from),
+            into: &name(into),
+            expected: self.expected,
+            resolutions,
+            message: "",
+            allow_data_loss,
+            limits: &self.limits,
+        };
+        self.made(self.stage.engine().merge(&self.graph, &ask, &owner()).await?).await
+    }
+
+    pub(super) async fn revert(
+        &self,
+        branch: usize,
+        commit: CommitId,
+        resolutions: &[Asked],
+    ) -> Result<Done, GraphError> {
+        let ask = Revert {
+            commit,
+            branch: &name(branch),
+            expected: self.expected,
+            resolutions,
+            limits: &self.limits,
+        };
+        self.made(self.stage.engine().revert(&self.graph, &ask, &owner()).await?).await
+    }
+
+    /// What a query finds: the values of its rows.
+    pub(super) async fn ask(&self, branch: usize, source: &str) -> Vec<Vec<String>> {
+        let params = Map::new();
+        let (at, page) = (At::Branch(name(branch)), Page::default());
+        let ask = Ask { source, name: None, params: &params, at, page, limits: &self.limits };
+        let answer = self.stage.engine().query(&self.graph, &ask).await;
+        let (answer, _) = answer.unwrap_or_else(|error| panic!("{source}: {error}"));
+        let text = |json: &Json| json.as_str().unwrap_or_default().to_owned();
+        let rows = answer.to_json();
+        let row = |row: &Json| row.as_object().expect("a row").values().map(text).collect();
+        rows.as_array().expect("rows").iter().map(row).collect()
+    }
+
+    /// All rows of these types somewhere, as they are kept.
+    pub(super) async fn rows(&self, at: &At, types: &[String]) -> Result<Rows, GraphError> {
+        let graphs = self.stage.engine().graphs();
+        let Some(mut view) = graphs.view(self.graph.id, at).await? else {
+            return Err(GraphError::Damaged(format!("nothing is at {at:?}")));
+        };
+        let mut rows = Rows::new();
+        for slot in types {
+            let what = if slot.starts_with("Knows") { "edge" } else { "node" };
+            let found = view.scan(tag(what, &[slot]), None, 1_000).await?;
+            let names: BTreeMap<_, Key> =
+                keys(slot).map(|key| (self.number(slot, key), key)).collect();
+            for row in found {
+                let body: Body = serde_json::from_str(row.body.as_deref().expect("a body"))
+                    .expect("a body is JSON");
+                rows.insert((slot.clone(), names[&row.row]), body);
+            }
+        }
+        Ok(rows)
+    }
+
+    fn number(&self, slot: &str, key: Key) -> narthex_store::RowNo {
+        let person = |no: u8| format!("p{no}");
+        match key {
+            Key::Node(no) => node_number(&self.graph.salt, slot, &person(no)),
+            Key::Edge(from, to) => {
+                let (from, to) = (person(from), person(to));
+                edge_number(&self.graph.salt, slot, ("Person", &from), ("Person", &to), &[])
+            }
+        }
+    }
+}
+
+fn keys(slot: &str) -> impl Iterator<Item = Key> {
+    let edge = slot.starts_with("Knows");
+    (1..=super::PEOPLE).flat_map(move |one| {
+        (1..=super::PEOPLE)
+            .map(move |other| if edge { Key::Edge(one, other) } else { Key::Node(one) })
+    })
+}
+
+/// What a branch is called.
+pub(super) fn name(branch: usize) -> BranchName {
+    match branch {
+        0 => BranchName::main(),
+        other => format!("b{other}").parse().expect("a name"),
+    }
+}
+
+/// A person's row.
+pub(super) fn person(no: u8) -> Row {
+    ("Person".to_owned(), Key::Node(no))
+}
+
+/// An edge's row.
+pub(super) fn knows(one: u8, other: u8) -> Row {
+    ("Knows".to_owned(), Key::Edge(one, other))
+}

@@ -1,0 +1,183 @@
+//! Merges and reverts, on the stage and in the model.
+
+use serde_json::json;
+
+use super::ask::knows;
+use super::model::Wrote;
+use super::play::Player;
+use super::{Facts, Key, Resolve, Row, Rows, Said, Stage};
+use crate::GraphError;
+use crate::engine::Done;
+use crate::merge::{Asked, Body, ConflictKind, Conflicts, RowName, Take};
+
+impl<S: Stage> Player<'_, S> {
+    pub(super) async fn revert(&mut self, branch: usize, back: u8) -> bool {
+        let commit = self.seen(branch, back);
+        let whole = &self.model.commits[commit];
+        let id = whole.id.expect("an id");
+        let done = self.hand.revert(branch, id, &[]).await;
+        if whole.bare {
+            assert!(matches!(done, Err(GraphError::Revert(_))), "{done:?}");
+            return false;
+        }
+        let head = self.model.head(branch);
+        match self.model.revert(branch, commit, &head.facts, &Wrote::new()) {
+            Said::Rows(rows, wrote) if head.facts.holds(&rows) => {
+                self.wrote(branch, done, wrote, "a revert")
+            }
+            Said::Rows(..) => {
+                assert!(matches!(done, Err(GraphError::Exec(_))), "{done:?}");
+                false
+            }
+            Said::Conflicts(rows) => {
+                let Err(GraphError::Conflicts(found)) = done else { panic!("{done:?}") };
+                assert_eq!(self.named(&found, &head.facts), rows);
+                false
+            }
+            Said::Nothing => panic!("a revert is no merge"),
+        }
+    }
+
+    pub(super) async fn merge(
+        &mut self,
+        (into, from): (usize, usize),
+        how: Resolve,
+        allow: bool,
+    ) -> bool {
+        let (ours, theirs) = (self.model.head(into), self.model.head(from));
+        let shared = self.model.shared(into, from);
+        let last = self.model.last(&shared);
+        let bases: Vec<&Facts> = last.iter().map(|at| &self.model.commits[*at].facts).collect();
+        let Some(facts) = Facts::merged(&bases, &ours.facts, &theirs.facts) else {
+            let done = self.hand.merge((into, from), &[], allow).await;
+            assert!(matches!(done, Err(GraphError::Conflicts(_))), "{done:?}");
+            return false;
+        };
+        let (mut said, mut asked) = (Wrote::new(), Vec::<(Row, Asked)>::new());
+        for _ in 0..ROUNDS {
+            let resolutions: Vec<Asked> = asked.iter().map(|(_, asked)| asked.clone()).collect();
+            let done = self.hand.merge((into, from), &resolutions, allow).await;
+            // Two changed schemas may not go together in ways that facts do not say.
+            if let Err(GraphError::Conflicts(found)) = &done
+                && found.listed.iter().all(|one| matches!(one.kind, ConflictKind::Schema { .. }))
+            {
+                assert!(self.both_changed(into, from), "{found}");
+                return false;
+            }
+            match self.model.merge(into, from, &facts, &said) {
+                Said::Nothing => {
+                    assert!(!done.unwrap_or_else(|error| panic!("{error}")).committed);
+                    return true;
+                }
+                Said::Rows(rows, wrote) => {
+                    return self.merged((into, from), done, &facts, (rows, wrote), allow);
+                }
+                Said::Conflicts(rows) => {
+                    let Err(GraphError::Conflicts(found)) = done else {
+                        panic!("{done:?}, but {rows:?}")
+                    };
+                    assert_eq!(self.named(&found, &facts), rows);
+                    self.played.met += usize::from(said.is_empty());
+                    if how == Resolve::Not {
+                        return false;
+                    }
+                    self.played.decided += 1;
+                    for conflict in &found.listed {
+                        let name = conflict.row.clone().expect("a row");
+                        let row = self.row(&name, &facts);
+                        let again = said.contains_key(&row);
+                        let orphan = matches!(conflict.kind, ConflictKind::OrphanedEdge { .. });
+                        let how = if again || orphan { Resolve::Gone } else { how };
+                        let (take, body) = self.resolved((into, from), &row, &name, how, &facts);
+                        asked.retain(|(of, _)| *of != row);
+                        asked.push((row.clone(), take));
+                        said.insert(row, body);
+                    }
+                }
+            }
+        }
+        panic!("the questions never end");
+    }
+
+    /// Whether both sides changed their schema since they were one.
+    fn both_changed(&self, into: usize, from: usize) -> bool {
+        let shared = self.model.shared(into, from);
+        [into, from].into_iter().all(|side| {
+            let alone = self.model.head(side).before.difference(&shared);
+            alone.into_iter().any(|at| self.model.commits[*at].bare)
+        })
+    }
+
+    fn merged(
+        &mut self,
+        (into, from): (usize, usize),
+        done: Result<Done, GraphError>,
+        facts: &Facts,
+        (rows, wrote): (Rows, Wrote),
+        allow: bool,
+    ) -> bool {
+        let loses = self.model.head(into).facts.loses(facts) && !allow;
+        if !facts.holds(&rows) || loses {
+            let fits = match &done {
+                Err(GraphError::Migration(_)) => loses,
+                Err(GraphError::Conflicts(_) | GraphError::Exec(_)) => !facts.holds(&rows),
+                _ => false,
+            };
+            assert!(fits, "{done:?}");
+            return false;
+        }
+        let done = done.unwrap_or_else(|error| panic!("{error}"));
+        let whole = self.model.commit(into, Some(from), wrote);
+        assert_eq!(whole.rows, rows);
+        whole.facts = facts.clone();
+        self.called(into, &done);
+        self.played.merged += 1;
+        true
+    }
+
+    /// A resolution, and what the row is then.
+    fn resolved(
+        &self,
+        (into, from): (usize, usize),
+        row: &Row,
+        name: &RowName,
+        how: Resolve,
+        facts: &Facts,
+    ) -> (Asked, Option<Body>) {
+        let side = |branch: usize| self.model.head(branch).rows.get(row).cloned();
+        let take = |take| Asked::Take { row: name.clone(), take };
+        match (how, row.1) {
+            (Resolve::Ours | Resolve::Not, _) => (take(Take::Ours), side(into)),
+            (Resolve::Theirs, _) => (take(Take::Theirs), side(from)),
+            (Resolve::Given, Key::Node(no)) if row.0 == "Person" => {
+                let given = json!({facts.name(): "2", "age": "1"});
+                let given = given.as_object().expect("an object").clone();
+                let mut body = Body::from([("slug".to_owned(), json!(format!("p{no}")))]);
+                body.insert("name".to_owned(), json!("2"));
+                body.insert("age".to_owned(), json!(1));
+                (Asked::Given { row: name.clone(), given }, Some(body))
+            }
+            (Resolve::Gone | Resolve::Given, _) => (take(Take::Gone), None),
+        }
+    }
+
+    fn named(&self, found: &Conflicts, facts: &Facts) -> std::collections::BTreeSet<Row> {
+        let names = found.listed.iter().filter_map(|conflict| conflict.row.as_ref());
+        names.map(|name| self.row(name, facts)).collect()
+    }
+
+    #[expect(clippy::unused_self, reason = "beside what does need it")]
+    fn row(&self, name: &RowName, facts: &Facts) -> Row {
+        let number = |key: &str| key.trim_start_matches('p').parse().expect("a number");
+        match name {
+            RowName::Node { type_name, key } => {
+                let slot = facts.type_slot(type_name).expect("a type");
+                (slot.to_owned(), Key::Node(number(key)))
+            }
+            RowName::Edge { from, to, .. } => knows(number(&from.1), number(&to.1)),
+        }
+    }
+}
+
+/// How often a merge asks.
+const ROUNDS: usize = 8;

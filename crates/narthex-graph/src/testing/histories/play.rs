@@ -1,0 +1,259 @@
+//! A history on a stage and in the model, side by side.
+
+use std::collections::BTreeSet;
+use std::ops::Range;
+
+use narthex_core::GraphId;
+use narthex_store::{At, fresh_uuid};
+
+use super::ask::{Hand, name};
+use super::stage::owner;
+use super::{Act, Change, Facts, Key, Model, Stage};
+use crate::GraphError;
+use crate::engine::Done;
+use crate::exec::Limits;
+
+/// What came of a history.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Played {
+    /// Acts that were done.
+    pub done: usize,
+    /// Acts that were refused, as they had to be.
+    pub refused: usize,
+    /// Merges that made a commit.
+    pub merged: usize,
+    /// Questions that were answered.
+    pub decided: usize,
+    /// Merges in which rows met.
+    pub met: usize,
+    /// Changes that came too late.
+    pub late: usize,
+    /// Branches that a load made.
+    pub grown: usize,
+}
+
+impl std::ops::AddAssign for Played {
+    fn add_assign(&mut self, other: Self) {
+        self.done += other.done;
+        self.refused += other.refused;
+        self.merged += other.merged;
+        self.decided += other.decided;
+        self.met += other.met;
+        self.late += other.late;
+        self.grown += other.grown;
+    }
+}
+
+/// Plays a history. Panics where the stage does not hold what the model does.
+pub async fn play<S: Stage>(stage: &mut S, acts: &[Act]) -> Played {
+    let mut player = Player::new(stage).await;
+    for (step, act) in acts.iter().enumerate() {
+        let before = player.model.clone();
+        // Who says where a branch stands, and is right, changes it like anyone else.
+        let on = act.changes().filter(|_| step % 2 == 1).map(|no| player.branch(no));
+        player.hand.expected = on.and_then(|on| player.model.head(on).id);
+        if player.act(act).await {
+            player.played.done += 1;
+        } else {
+            player.played.refused += 1;
+            assert_eq!(before.heads, player.model.heads, "{act:?} was refused");
+        }
+        player.hand.expected = None;
+        player.compare(&format!("{act:?}")).await;
+        player.by_index(player.branch(step), step % 3..step % 3 + 1, &format!("{act:?}")).await;
+    }
+    for branch in (0..player.model.heads.len()).filter(|no| player.model.heads[*no].is_some()) {
+        player.by_index(branch, 0..3, "all").await;
+    }
+    player.look_back().await;
+    player.played
+}
+
+/// Both, side by side.
+pub(super) struct Player<'a, S> {
+    pub(super) hand: Hand<'a, S>,
+    pub(super) model: Model,
+    pub(super) played: Played,
+}
+
+impl<'a, S: Stage> Player<'a, S> {
+    async fn new(stage: &'a mut S) -> Self {
+        let (id, space) = (GraphId::from_uuid(fresh_uuid()), stage.space());
+        let slug: narthex_core::Slug = format!("g-{id}").parse().expect("a slug");
+        let founded = stage.engine().found(slug.clone(), space, id, [7; 16], &owner());
+        stage.commit(founded.write.expect("a write")).await.expect("founds");
+        let graph = stage.engine().graphs().graph(&slug).await.expect("reads").expect("a graph");
+        let hand = Hand { stage, graph, limits: Limits::default(), expected: None };
+        let model = Model::new(Facts::default());
+        let mut player = Self { hand, model, played: Played::default() };
+        player.model.commits[0].id = player
+            .hand
+            .stage
+            .engine()
+            .branch(&player.hand.graph, &name(0))
+            .await
+            .ok()
+            .map(|of| of.commit);
+        // `changed` makes what is not there: all but the types that every history needs.
+        let source = Facts::default().changed(Change::Nick);
+        let done = player.hand.schema(0, &source, false).await.expect("a schema");
+        player.committed_schema(0, &done).await;
+        player
+    }
+
+    async fn act(&mut self, act: &Act) -> bool {
+        match *act {
+            Act::Put(branch, no, name, age, nick) => {
+                self.put(self.branch(branch), no, name, age, nick).await
+            }
+            Act::Drop(branch, no) => self.drop(self.branch(branch), no).await,
+            Act::Tie(branch, one, other, since) => {
+                self.tie(self.branch(branch), one, other, since).await
+            }
+            Act::Untie(branch, one, other) => self.untie(self.branch(branch), one, other).await,
+            Act::Pet(branch, no) => self.pet(self.branch(branch), no).await,
+            Act::Load(branch, people, ties, mode) => {
+                self.load(self.branch(branch), people, ties, mode).await
+            }
+            Act::LoadNew(from, people, ties, mode) => {
+                self.load_new(self.branch(from), people, ties, mode).await
+            }
+            Act::Fork(from, back) => self.fork(self.branch(from), back).await,
+            Act::Delete(branch) => self.delete(self.branch(branch)).await,
+            Act::Merge(into, from, how, allow) => {
+                self.merge((self.branch(into), self.branch(from)), how, allow).await
+            }
+            Act::Revert(branch, back) => self.revert(self.branch(branch), back).await,
+            Act::Schema(branch, change, allow) => {
+                self.schema(self.branch(branch), change, allow).await
+            }
+            Act::Stale(branch, back, what) => self.stale(self.branch(branch), back, what).await,
+            Act::Reopen(clean) => {
+                self.hand.stage.reopen(clean).await;
+                true
+            }
+        }
+    }
+
+    /// One of the branches there are.
+    pub(super) fn branch(&self, no: usize) -> usize {
+        let there: Vec<usize> =
+            (0..self.model.heads.len()).filter(|no| self.model.heads[*no].is_some()).collect();
+        there[no % there.len()]
+    }
+
+    /// One of the commits that a branch has seen.
+    pub(super) fn seen(&self, branch: usize, back: u8) -> usize {
+        let seen: Vec<usize> = self.model.head(branch).before.iter().copied().collect();
+        seen[usize::from(back) % seen.len()]
+    }
+
+    /// Takes down what the newest commit of a branch is called.
+    pub(super) fn called(&mut self, branch: usize, done: &Done) {
+        assert!(done.committed, "there is a commit");
+        let head = self.model.heads[branch].expect("a branch");
+        self.model.commits[head].id = done.commit;
+    }
+
+    /// A commit that changed nothing but the schema.
+    pub(super) async fn committed_schema(&mut self, branch: usize, done: &Done) {
+        let at = At::Branch(name(branch));
+        let schema = self.hand.stage.engine().schema_at(&self.hand.graph, &at).await;
+        let facts = Facts::of(&schema.expect("a schema"));
+        let whole = self.model.commit(branch, None, super::model::Wrote::new());
+        (whole.facts, whole.bare) = (facts, true);
+        self.called(branch, done);
+    }
+
+    /// What every type was ever stored under.
+    fn types(&self) -> Vec<String> {
+        let all = self.model.commits.iter();
+        let pets = all.filter_map(|whole| whole.facts.type_slot("Pet"));
+        let types: BTreeSet<&str> = pets.chain(["Person", "Knows"]).collect();
+        types.into_iter().map(str::to_owned).collect()
+    }
+
+    /// Every branch holds what the model does.
+    async fn compare(&self, after: &str) {
+        let types = self.types();
+        for (no, head) in self.model.heads.iter().enumerate() {
+            let found = self.hand.stage.engine().branch(&self.hand.graph, &name(no)).await;
+            let Some(head) = head else {
+                assert!(matches!(found, Err(GraphError::NoBranch { .. })), "{found:?} {after}");
+                continue;
+            };
+            let whole = &self.model.commits[*head];
+            assert_eq!(found.ok().map(|of| of.commit), whole.id, "{} after {after}", name(no));
+            let rows = self.hand.rows(&At::Branch(name(no)), &types).await.expect("rows");
+            assert_eq!(rows, whole.rows, "{} after {after}", name(no));
+        }
+    }
+
+    /// What is found by indexes and along edges is what the rows say.
+    async fn by_index(&self, branch: usize, values: Range<usize>, after: &str) {
+        let (rows, facts) = (&self.model.head(branch).rows, &self.model.head(branch).facts);
+        let says = |slot: &str, value: &str| -> Vec<Vec<String>> {
+            let is = |(row, body): (&super::Row, &crate::merge::Body)| match row.1 {
+                Key::Node(no) if row.0 == "Person" => (body.get(slot).and_then(|of| of.as_str())
+                    == Some(value))
+                .then(|| vec![format!("p{no}")]),
+                _ => None,
+            };
+            rows.iter().filter_map(is).collect()
+        };
+        let mut wanted = vec![("name".to_owned(), facts.name())];
+        wanted.extend(facts.slot("Person", "nick").map(|slot| (slot.to_owned(), "nick")));
+        for (slot, property) in wanted {
+            for value in values.clone().map(|value| value.to_string()) {
+                let source = format!(
+                    "match {{ $p: Person {{ {property}: \"{value}\" }} }} return {{ $p.slug }} order {{ $p.slug }}"
+                );
+                let found = self.hand.ask(branch, &source).await;
+                assert_eq!(found, says(&slot, &value), "{property} {value} after {after}");
+            }
+        }
+        for (step, forth) in [("knows", true), ("<knows", false)] {
+            let source = format!(
+                "match {{ $p: Person  $p {step} $q }} return {{ $p.slug as a, $q.slug as b }} order {{ a, b }}"
+            );
+            let mut ties: Vec<Vec<String>> = (rows.keys())
+                .filter_map(|(_, key)| match *key {
+                    Key::Edge(one, other) if forth => Some((one, other)),
+                    Key::Edge(one, other) => Some((other, one)),
+                    Key::Node(_) => None,
+                })
+                .map(|(a, b)| vec![format!("p{a}"), format!("p{b}")])
+                .collect();
+            ties.sort();
+            assert_eq!(self.hand.ask(branch, &source).await, ties, "{step} after {after}");
+        }
+    }
+
+    /// Every commit that a branch has seen still shows what it did, and is in its log.
+    async fn look_back(&self) {
+        let types = self.types();
+        let mut seen: BTreeSet<usize> = BTreeSet::new();
+        for (no, head) in self.model.heads.iter().enumerate() {
+            let Some(head) = *head else { continue };
+            seen.extend(&self.model.commits[head].before);
+            let log = self.hand.stage.engine().log(&self.hand.graph, &name(no), None, 1_000).await;
+            let log: Vec<_> =
+                log.expect("a log").into_iter().map(|commit| Some(commit.id)).collect();
+            let mut line = Some(head);
+            while let Some(at) = line {
+                assert!(
+                    log.contains(&self.model.commits[at].id),
+                    "{at} in the log of {}",
+                    name(no)
+                );
+                line = self.model.commits[at].parent;
+            }
+        }
+        for at in seen {
+            let whole = &self.model.commits[at];
+            let id = whole.id.expect("it was committed");
+            let rows = self.hand.rows(&At::Commit(id), &types).await.expect("rows");
+            assert_eq!(rows, whole.rows, "commit {at}");
+        }
+    }
+}

@@ -1,0 +1,167 @@
+//! Random histories over the database of a house, closed and opened again in between: the same
+//! acts, the same model, as over graphs in memory.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use narthex_core::{
+    Actor, CallId, Phase, RecordDraft, Space, SpaceId, Timestamp, Title, Transport,
+};
+use narthex_graph::Engine;
+use narthex_graph::testing::histories::{ACT_BYTES, Act, Played, Stage, play};
+use narthex_server::DataDir;
+use narthex_store::{
+    Clock, Commits as _, Effect, GraphWrite, ManualClock, StoreError, UnitOfWork, fresh_uuid,
+};
+use narthex_store_sqlite::{SqliteConfig, SqliteStore};
+use proptest::collection::vec;
+use proptest::prelude::any;
+use proptest::test_runner::{Config, RngAlgorithm, TestError, TestRng, TestRunner};
+use tempfile::TempDir;
+
+/// The database of a house, and nothing else of it.
+pub(super) struct Rooms {
+    folder: TempDir,
+    at: PathBuf,
+    moves: usize,
+    clock: Arc<ManualClock>,
+    store: Arc<SqliteStore>,
+    engine: Engine,
+    space: SpaceId,
+}
+
+impl Rooms {
+    pub(super) async fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let at = folder.path().join("0");
+        let clock = Arc::new(ManualClock::at(Timestamp::from_millis(1_800_000_000_000)));
+        let store = open(&at, &clock).await;
+        let space = Space {
+            id: SpaceId::from_uuid(fresh_uuid()),
+            slug: "a".parse().unwrap(),
+            name: Title::parse("A").unwrap(),
+            ceiling: None,
+            created: Timestamp::from_millis(1),
+        };
+        let id = space.id;
+        store.commit(unit(Effect::AddSpace(space))).await.unwrap();
+        let engine = engine(&store, &clock);
+        Self { folder, at, moves: 0, clock, store, engine, space: id }
+    }
+
+    pub(super) fn store(&self) -> Arc<SqliteStore> {
+        Arc::clone(&self.store)
+    }
+}
+
+fn engine(store: &Arc<SqliteStore>, clock: &Arc<ManualClock>) -> Engine {
+    Engine::new(Arc::clone(store) as _, Arc::clone(clock) as Arc<dyn Clock>)
+}
+
+async fn open(at: &Path, clock: &Arc<ManualClock>) -> Arc<SqliteStore> {
+    let dir = DataDir::at(at);
+    dir.create().unwrap();
+    let keys = dir.keys().unwrap();
+    let clock = Arc::clone(clock) as Arc<dyn Clock>;
+    let config = SqliteConfig::new(dir.database(), dir.head_file(), keys.ledger, keys.seal, clock);
+    Arc::new(SqliteStore::open(config).await.unwrap())
+}
+
+fn unit(effect: Effect) -> UnitOfWork {
+    let call = CallId::from_uuid(fresh_uuid());
+    let record = RecordDraft::new(Phase::Owner, call, Actor::Owner, Transport::Local, "graph.test");
+    UnitOfWork::effect(effect, record)
+}
+
+/// What the disk would hold if the process ended now: the files, without closing any.
+fn snapshot(from: &Path, to: &Path) {
+    std::fs::create_dir_all(to).unwrap();
+    for entry in std::fs::read_dir(from).unwrap() {
+        let entry = entry.unwrap();
+        let name = entry.file_name();
+        if entry.file_type().unwrap().is_dir() {
+            snapshot(&entry.path(), &to.join(name));
+        } else if !name.to_string_lossy().ends_with("-shm") {
+            std::fs::copy(entry.path(), to.join(name)).unwrap();
+        }
+    }
+}
+
+#[async_trait]
+impl Stage for Rooms {
+    fn engine(&self) -> &Engine {
+        &self.engine
+    }
+
+    fn space(&self) -> SpaceId {
+        self.space
+    }
+
+    async fn commit(&self, write: GraphWrite) -> Result<(), StoreError> {
+        self.store.commit(unit(Effect::Graph(Box::new(write)))).await.map(drop)
+    }
+
+    async fn reopen(&mut self, clean: bool) {
+        if !clean {
+            self.moves += 1;
+            let next = self.folder.path().join(self.moves.to_string());
+            snapshot(&self.at, &next);
+            self.at = next;
+        }
+        self.store.close().await.unwrap();
+        self.store = open(&self.at, &self.clock).await;
+        self.engine = engine(&self.store, &self.clock);
+    }
+}
+
+#[test]
+fn histories_come_out_as_the_model_says() {
+    #[expect(clippy::disallowed_methods, reason = "asked for by whoever runs the test")]
+    let asked: Option<u32> =
+        std::env::var("NARTHEX_HISTORIES").ok().and_then(|text| text.parse().ok());
+    let config = Config {
+        cases: asked.unwrap_or(CASES),
+        max_shrink_iters: 500,
+        failure_persistence: None,
+        ..Config::default()
+    };
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    // One database for all: each history is a graph of its own. A failure leaves it as it is.
+    let rooms = std::cell::RefCell::new(runtime.block_on(Rooms::new()));
+    let total = std::cell::Cell::new(Played::default());
+    let acts = vec(any::<[u8; ACT_BYTES]>(), 8..LENGTH);
+    // The same each time, unless more are asked for.
+    let mut runner = if asked.is_some() {
+        TestRunner::new(config)
+    } else {
+        let rng = TestRng::deterministic_rng(RngAlgorithm::ChaCha);
+        TestRunner::new_with_rng(config, rng)
+    };
+    let ran = runner.run(&acts, |bytes| {
+        let acts = [Act::opening(), Act::of(bytes.as_flattened())].concat();
+        let mut rooms = rooms.borrow_mut();
+        let mut sum = total.get();
+        sum += runtime.block_on(play(&mut *rooms, &acts));
+        total.set(sum);
+        Ok(())
+    });
+    println!("{:?}", total.get());
+    if let Err(TestError::Fail(why, bytes)) = ran {
+        let acts = [Act::opening(), Act::of(bytes.as_flattened())].concat();
+        let acts: Vec<String> = acts.iter().map(|act| format!("{act:?}")).collect();
+        panic!("{why}\n{}\n{bytes:?}", acts.join("\n"));
+    }
+    let Played { refused, merged, decided, met, late, grown, .. } = total.get();
+    for (what, count) in
+        [("refused", refused), ("merged", merged), ("met", met), ("late", late), ("grown", grown)]
+    {
+        assert!(count > 0, "nothing was {what}: {:?}", total.get());
+    }
+    assert!(decided > 0, "no question was answered: {:?}", total.get());
+    runtime.block_on(rooms.borrow().store.close()).unwrap();
+}
+
+/// Histories, unless `NARTHEX_HISTORIES` says how many.
+const CASES: u32 = 25;
+const LENGTH: usize = 32;

@@ -1,0 +1,69 @@
+//! What somebody has to decide on, shown with the way to say so.
+
+use std::fmt::Write as _;
+
+use narthex_graph::merge::Asked;
+use narthex_server::owner::{ConflictShown, ConflictsShown};
+use serde_json::json;
+
+use super::source::Source;
+use crate::output::clean;
+use crate::{Context, Exit, Failure, output};
+
+/// Shows conflicts. Nothing was changed, which the exit code says.
+pub(super) fn print(context: &Context, found: &ConflictsShown) -> Result<Exit, Failure> {
+    if context.is_json() {
+        let conflicts: Vec<_> = found.listed.iter().map(|one| &one.conflict).collect();
+        output::json(&json!({"merged": false, "total": found.total, "conflicts": conflicts}))?;
+        return Ok(Exit::Conflict);
+    }
+    let many = if found.total == 1 { "conflict" } else { "conflicts" };
+    output::text(format!("Nothing was changed: {} {many}.\n", found.total))?;
+    for one in &found.listed {
+        output::text(shown(one))?;
+    }
+    if found.total > found.listed.len() {
+        output::text(format!("… and {} more.\n", found.total - found.listed.len()))?;
+    }
+    if found.listed.iter().any(|one| row(one).is_some()) {
+        output::text(
+            "Say how each row is to be in a file, a JSON array of such lines with \"ours\", \
+             \"theirs\" or \"gone\" (or \"given\": {…} instead of \"take\"), and give it with \
+             --resolve FILE.",
+        )?;
+    }
+    Ok(Exit::Conflict)
+}
+
+fn shown(one: &ConflictShown) -> String {
+    let mut text = format!("{}\n", clean::line(&one.said));
+    for side in ["ours", "theirs"] {
+        if let Some(has) = one.conflict.get(side).filter(|has| !has.is_null()) {
+            // Writing to a String cannot fail.
+            let _ = writeln!(text, "  {side:<7} {}", clean::short(&has.to_string(), WIDTH));
+        }
+    }
+    if let Some(row) = row(one) {
+        let line = json!({"row": row, "take": "ours"}).to_string();
+        let _ = writeln!(text, "  resolve {}", clean::line(&line));
+    }
+    text
+}
+
+fn row(one: &ConflictShown) -> Option<&serde_json::Value> {
+    one.conflict.get("row").filter(|row| !row.is_null())
+}
+
+/// What a file says about rows; nothing if none is given.
+pub(super) fn resolutions(file: Option<&std::path::PathBuf>) -> Result<Vec<Asked>, Failure> {
+    let Some(file) = file else { return Ok(Vec::new()) };
+    let source = Source::read(file)?;
+    serde_json::from_str(&source.text).map_err(|error| {
+        Failure::new(Exit::Usage, format!("{}: {error}", source.name)).hint(
+            "a JSON array of {\"row\":{\"type\":\"Person\",\"key\":\"ada\"},\"take\":\"ours\"}",
+        )
+    })
+}
+
+/// Characters of what a side has.
+const WIDTH: usize = 300;
