@@ -23,6 +23,7 @@ mod ready;
 mod seal;
 mod sessions;
 mod surface;
+pub mod upstream;
 
 pub use answer::{CallError, ToolError, ToolOutput, Waiting};
 pub use config::{GateConfig, SessionConfig};
