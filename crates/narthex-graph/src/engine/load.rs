@@ -18,7 +18,7 @@ use super::{
     Engine, GraphError, LOAD_ROWS, Maker, NewBranch, Prepared, expect_head, load_limits, moment,
 };
 use crate::exec::{Context, Limits};
-use crate::load::sorted::{FileRow, Sorter};
+use crate::load::sorted::{Packed, Sorter};
 use crate::load::{Lines, LoadError, unspooled};
 use crate::schema::Schema;
 
@@ -173,7 +173,7 @@ impl Loading {
         self.lines.finish();
         self.take().await?;
         while let Some(rows) = self.reading.last().await? {
-            self.put_aside(rows)?;
+            self.put_aside(&rows)?;
         }
         let Self { engine, graph, ask, maker, schema, reading, begun, rows, keys, .. } = self;
         let hold = engine.holds.hold(graph.id, &ask.branch).await;
@@ -226,20 +226,18 @@ impl Loading {
                 return Err(too_much(number));
             }
             if let Some(rows) = self.reading.take(number, text).await? {
-                self.put_aside(rows)?;
+                self.put_aside(&rows)?;
             }
         }
         Ok(())
     }
 
-    fn put_aside(&mut self, rows: Vec<FileRow>) -> Result<(), GraphError> {
-        for row in rows {
-            if self.rows.bytes() >= LOAD_BYTES {
-                return Err(too_much(row.line));
-            }
-            self.keys.push((row.rank, row.row));
-            self.rows.push(&row).map_err(unspooled)?;
+    fn put_aside(&mut self, rows: &Packed) -> Result<(), GraphError> {
+        if self.rows.bytes() >= LOAD_BYTES {
+            return Err(too_much(self.reading.lines()));
         }
+        self.keys.extend(rows.keys());
+        self.rows.add(rows).map_err(unspooled)?;
         Ok(())
     }
 }

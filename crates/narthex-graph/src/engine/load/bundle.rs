@@ -10,7 +10,7 @@ use tokio::task::{JoinHandle, spawn_blocking};
 
 use super::types::Types;
 use crate::engine::GraphError;
-use crate::load::sorted::FileRow;
+use crate::load::sorted::{FileRow, Packed};
 use crate::load::{LoadLine, parse};
 use crate::schema::Schema;
 
@@ -30,11 +30,12 @@ impl Reader {
         }
     }
 
-    fn rows(&self, bundle: &Bundle) -> Result<Vec<FileRow>, GraphError> {
-        let row = |(line, at): &(u64, Range<usize>)| {
-            self.row(*line, bundle.text.get(at.clone()).unwrap_or_default())
-        };
-        bundle.lines.iter().map(row).collect()
+    fn rows(&self, bundle: &Bundle) -> Result<Packed, GraphError> {
+        let mut rows = Packed::default();
+        for (line, at) in &bundle.lines {
+            rows.push(&self.row(*line, bundle.text.get(at.clone()).unwrap_or_default())?);
+        }
+        Ok(rows)
     }
 }
 
@@ -51,7 +52,7 @@ pub(super) struct Reading {
     reader: Arc<Reader>,
     bundle: Bundle,
     /// The first that came first.
-    at_work: VecDeque<JoinHandle<Result<Vec<FileRow>, GraphError>>>,
+    at_work: VecDeque<JoinHandle<Result<Packed, GraphError>>>,
     lines: u64,
 }
 
@@ -71,7 +72,7 @@ impl Reading {
         &mut self,
         number: u64,
         line: &str,
-    ) -> Result<Option<Vec<FileRow>>, GraphError> {
+    ) -> Result<Option<Packed>, GraphError> {
         self.lines += 1;
         let start = self.bundle.text.len();
         self.bundle.text.push_str(line);
@@ -88,7 +89,7 @@ impl Reading {
     }
 
     /// The rows of what is still being read, some at a time; none when there are no more.
-    pub(super) async fn last(&mut self) -> Result<Option<Vec<FileRow>>, GraphError> {
+    pub(super) async fn last(&mut self) -> Result<Option<Packed>, GraphError> {
         if let Some(rows) = self.first().await? {
             return Ok(Some(rows));
         }
@@ -103,7 +104,7 @@ impl Reading {
         self.reader
     }
 
-    async fn first(&mut self) -> Result<Option<Vec<FileRow>>, GraphError> {
+    async fn first(&mut self) -> Result<Option<Packed>, GraphError> {
         let Some(first) = self.at_work.pop_front() else { return Ok(None) };
         let ended = |_| GraphError::Store(StoreError::Unavailable("a load was ended".to_owned()));
         first.await.map_err(ended)?.map(Some)

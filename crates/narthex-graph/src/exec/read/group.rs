@@ -50,7 +50,7 @@ impl Groups {
             }
         }
         let overs = shape.folds.iter().filter_map(|fold| fold.over.as_ref());
-        let folded = overs.flat_map(|over| loaded_vars(over)).collect();
+        let folded = overs.flat_map(loaded_vars).collect();
         Self { by: by.into_iter().collect(), read, folded, ..Self::default() }
     }
 
