@@ -31,6 +31,7 @@ mod question;
 mod reason;
 mod rule;
 mod scope;
+mod server;
 mod slug;
 mod space;
 mod switch;
@@ -68,6 +69,7 @@ pub use question::{BranchAsk, BranchShape, GraphTarget, PolicyAction, Question, 
 pub use reason::Reason;
 pub use rule::{Ruling, Standing, rule};
 pub use scope::{NoSpaceScope, Scope};
+pub use server::{DefinitionKind, DefinitionName, DefinitionNameError, ServerBook, ServerStanding};
 pub use slug::{PageSlug, Slug, SlugError};
 pub use space::Space;
 pub use switch::{Engaged, EngagedBy, ParseScopeError, Place, SwitchScope, Switches};

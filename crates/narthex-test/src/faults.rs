@@ -7,7 +7,7 @@ use async_trait::async_trait;
 use narthex_core::{
     Agent, AgentId, Approval, ApprovalId, Conversation, ConversationId, ConversationSummary,
     Digest, Holder, Latch, Mode, PageId, PageKey, PageRevision, PageSummary, PageView, Proposal,
-    ProposalId, Slug, Space, SpaceId, Spent, Switches, Taint, TokenId, TokenSummary,
+    ProposalId, ServerBook, Slug, Space, SpaceId, Spent, Switches, Taint, TokenId, TokenSummary,
 };
 use narthex_core::{BranchName, CommitId, GraphId};
 use narthex_store::chain::{Head, Seal, StoredRecord};
@@ -211,6 +211,12 @@ impl GateBooks for Faults {
     }
     async fn switches(&self) -> Result<Switches, StoreError> {
         self.inner.switches().await
+    }
+    async fn servers(&self) -> Result<Arc<ServerBook>, StoreError> {
+        self.inner.servers().await
+    }
+    async fn definition(&self, digest: Digest) -> Result<Option<String>, StoreError> {
+        self.inner.definition(digest).await
     }
     async fn noted_mode(&self) -> Result<Option<(Mode, Option<Mode>)>, StoreError> {
         self.inner.noted_mode().await

@@ -32,6 +32,7 @@ pub mod merges;
 pub mod pages;
 pub mod proposals;
 pub mod search;
+pub mod servers;
 pub mod settings;
 pub mod spaces;
 pub mod switches;
@@ -197,6 +198,11 @@ macro_rules! store_suite {
                 a_budget_is_read_back_as_given,
                 the_noted_mode_is_remembered,
             }
+            servers {
+                they_are_off_until_turned_on,
+                what_is_approved_stays_so,
+                profiles_are_an_agents,
+            }
             switches {
                 each_stops_its_scope_until_lifted,
                 engaging_twice_is_engaging_once,
@@ -299,6 +305,7 @@ mod tests {
             ("pages", include_str!("pages.rs")),
             ("proposals", include_str!("proposals.rs")),
             ("search", include_str!("search.rs")),
+            ("servers", include_str!("servers.rs")),
             ("settings", include_str!("settings.rs")),
             ("spaces", include_str!("spaces.rs")),
             ("switches", include_str!("switches.rs")),
