@@ -88,6 +88,8 @@ reasons! {
     LimitReached = "limit_reached", "a limit is reached";
     /// The ledger or the store cannot be written.
     Unavailable = "unavailable", "the call cannot be recorded right now, so it was not made; try again later";
+    /// An upstream server did not do what was asked.
+    UpstreamFailed = "upstream_failed", "the server behind this did not answer as it should";
     /// The deadline passed.
     DeadlineExceeded = "deadline_exceeded", "the call took too long and was ended";
     /// A session id that this agent has not opened, or that has ended.

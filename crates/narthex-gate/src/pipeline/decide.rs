@@ -9,12 +9,14 @@ use narthex_core::{
 };
 use narthex_store::{StoreError, UnitOfWork};
 use serde_json::Value;
+use tokio::sync::mpsc;
 
 use super::Admitted;
 use super::approve::{Approved, Asked};
 use super::record::Trace;
 use crate::gate::{Inner, new_call};
 use crate::ready::ReadyTool;
+use crate::upstream::UpstreamProgress;
 use crate::{Asks, CallContext, CallError, ReadySurface, ToolError, ToolSpec, Weight};
 
 /// A call as a client asks for it: everything in it is the client's word.
@@ -30,6 +32,10 @@ pub struct Invocation {
     pub request: Option<RequestId>,
     /// The legacy session, where there is one.
     pub session: Option<SessionId>,
+    /// It comes through another method than the one that calls tools.
+    pub passage: bool,
+    /// Where an upstream's word on how far it is goes, for a client that wants it.
+    pub progress: Option<mpsc::Sender<UpstreamProgress>>,
 }
 
 /// A call every check has passed for. Only `decide` makes one.
@@ -44,6 +50,7 @@ pub(super) struct Permit {
     pub(super) place: Place,
     pub(super) budget: Budget,
     pub(super) approved: Option<Approved>,
+    pub(super) progress: Option<mpsc::Sender<UpstreamProgress>>,
 }
 
 /// Why a call is not permitted.
@@ -105,7 +112,8 @@ impl Inner {
             let error = CallError::UnknownTool { name: name.to_owned() };
             Denied::Tell { error, record: Box::new(trace.refused(reason, 1)) }
         };
-        let Some(tool) = surface.tool(&invocation.tool) else {
+        let found = surface.tool(&invocation.tool);
+        let Some(tool) = found.filter(|tool| tool.passage == invocation.passage) else {
             return Err(unknown(&trace, &invocation.tool, Reason::UnknownTool));
         };
         trace.tier = Some(tool.spec.tier);
@@ -170,6 +178,7 @@ impl Inner {
             holder,
             place,
             approved,
+            progress: invocation.progress,
         })
     }
 

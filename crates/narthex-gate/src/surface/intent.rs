@@ -6,6 +6,9 @@ use std::sync::Arc;
 use narthex_core::{CallId, Principal, Question, Scope, Taint, Tier, Timestamp, Transport};
 use narthex_policy::{Asker, PolicyEngine};
 use narthex_store::Receipt;
+use tokio::sync::mpsc;
+
+use crate::upstream::UpstreamProgress;
 
 /// Who is asking and where, as far as a surface may know.
 #[derive(Debug, Clone)]
@@ -83,6 +86,7 @@ pub struct RecordedIntent {
     tool: String,
     context: CallContext,
     receipt: Receipt,
+    progress: Option<mpsc::Sender<UpstreamProgress>>,
 }
 
 impl RecordedIntent {
@@ -93,7 +97,17 @@ impl RecordedIntent {
         context: CallContext,
         receipt: Receipt,
     ) -> Self {
-        Self { call, tool, context, receipt }
+        Self { call, tool, context, receipt, progress: None }
+    }
+
+    pub(crate) fn saying(mut self, progress: Option<mpsc::Sender<UpstreamProgress>>) -> Self {
+        self.progress = progress;
+        self
+    }
+
+    /// Where to say how far it is, if anybody wants to know.
+    pub const fn progress(&self) -> Option<&mpsc::Sender<UpstreamProgress>> {
+        self.progress.as_ref()
     }
 
     /// The call.
