@@ -65,7 +65,9 @@ pub use page::{
     Author, Page, PageDraft, PageKey, PageRef, PageRevision, PageSummary, PageView, Provenance,
 };
 pub use proposal::{ChangeAction, EntityType, MergeRequest, Proposal, ProposalStatus};
-pub use question::{BranchAsk, BranchShape, GraphTarget, PolicyAction, Question, Target};
+pub use question::{
+    BranchAsk, BranchShape, GraphTarget, PolicyAction, Question, ServerTarget, Target,
+};
 pub use reason::Reason;
 pub use rule::{Ruling, Standing, rule};
 pub use scope::{NoSpaceScope, Scope};

@@ -17,11 +17,13 @@ pub enum EntityType {
     Conversation,
     /// A graph of a space.
     Graph,
+    /// An upstream server.
+    Server,
 }
 
 impl EntityType {
     /// Every entity type.
-    pub const ALL: [Self; 3] = [Self::Page, Self::Conversation, Self::Graph];
+    pub const ALL: [Self; 4] = [Self::Page, Self::Conversation, Self::Graph, Self::Server];
 
     /// The word on the wire, in policy and in output.
     pub const fn as_str(self) -> &'static str {
@@ -29,6 +31,7 @@ impl EntityType {
             Self::Page => "page",
             Self::Conversation => "conversation",
             Self::Graph => "graph",
+            Self::Server => "server",
         }
     }
 }
