@@ -130,7 +130,7 @@ pub trait Connection: fmt::Debug + Send + Sync {
 }
 
 /// What a server said of itself when it was greeted.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Greeting {
     /// Whether it speaks the stateless revisions.
     pub modern: bool,

@@ -1,0 +1,180 @@
+//! What a connection has whatever carries it: ids, counts, bounds, and what the server asks of us.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
+
+use bytes::Bytes;
+use narthex_gate::upstream::{AskedByServer, Terms, UpstreamFault};
+use serde_json::value::RawValue;
+use serde_json::{Map, Value, json};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+use super::outgoing;
+use crate::strict;
+
+/// The common ground of a connection and its tasks.
+#[derive(Debug)]
+pub(super) struct Talk {
+    pub(super) terms: Terms,
+    /// What is declared to the server.
+    pub(super) declared: Map<String, Value>,
+    pub(super) tasks: TaskTracker,
+    pub(super) stop: CancellationToken,
+    asked: Arc<dyn AskedByServer>,
+    next_id: AtomicU64,
+    passed_over: AtomicU64,
+    lists: watch::Sender<u64>,
+    questions: Arc<Semaphore>,
+    answering: Arc<Semaphore>,
+    era: OnceLock<Spoken>,
+    ended: OnceLock<UpstreamFault>,
+}
+
+/// Which era was agreed on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Spoken {
+    Modern,
+    Legacy,
+}
+
+/// What to do with a request of the server's.
+pub(super) enum Served {
+    /// Send this.
+    Now(Bytes),
+    /// Someone has to be asked first; the place is kept until it is answered.
+    Later(Asking),
+    /// Nothing: this era has no such request, or too many came at once.
+    Not,
+}
+
+/// A request on its way to whoever answers it.
+pub(super) struct Asking {
+    asked: Arc<dyn AskedByServer>,
+    id: Box<RawValue>,
+    method: String,
+    params: Value,
+    _place: OwnedSemaphorePermit,
+}
+
+impl Talk {
+    pub(super) fn new(terms: Terms, asked: Arc<dyn AskedByServer>) -> Result<Self, UpstreamFault> {
+        let questions = terms.questions.clamp(1, Semaphore::MAX_PERMITS);
+        Ok(Self {
+            declared: asked.declared(),
+            tasks: TaskTracker::new(),
+            stop: CancellationToken::new(),
+            next_id: AtomicU64::new(first_id()?),
+            passed_over: AtomicU64::new(0),
+            lists: watch::Sender::new(0),
+            questions: Arc::new(Semaphore::new(questions)),
+            answering: Arc::new(Semaphore::new(ANSWERED_AT_ONCE)),
+            era: OnceLock::new(),
+            ended: OnceLock::new(),
+            terms,
+            asked,
+        })
+    }
+
+    pub(super) fn next_id(&self) -> u64 {
+        self.next_id.fetch_add(1, Ordering::Relaxed)
+    }
+
+    /// A place for a question, while the connection stands.
+    pub(super) fn place(&self) -> Result<OwnedSemaphorePermit, UpstreamFault> {
+        if let Some(why) = self.ended() {
+            return Err(why);
+        }
+        Arc::clone(&self.questions).try_acquire_owned().map_err(|_| UpstreamFault::Busy)
+    }
+
+    pub(super) fn pass_over(&self) {
+        self.passed_over.fetch_add(1, Ordering::Relaxed);
+    }
+
+    pub(super) fn passed_over(&self) -> u64 {
+        self.passed_over.load(Ordering::Relaxed)
+    }
+
+    pub(super) fn speak(&self, era: Spoken) {
+        let _ = self.era.set(era);
+    }
+
+    pub(super) fn is_modern(&self) -> bool {
+        self.era.get() == Some(&Spoken::Modern)
+    }
+
+    pub(super) fn end(&self, why: UpstreamFault) {
+        let _ = self.ended.set(why);
+        self.stop.cancel();
+    }
+
+    pub(super) fn ended(&self) -> Option<UpstreamFault> {
+        self.ended.get().cloned()
+    }
+
+    pub(super) fn lists_changed(&self) -> watch::Receiver<u64> {
+        self.lists.subscribe()
+    }
+
+    pub(super) fn raise_lists(&self) {
+        self.lists.send_modify(|count| *count += 1);
+    }
+
+    /// Something said by the way that is not about a question.
+    pub(super) fn notice(&self, method: &str) {
+        match method {
+            "notifications/tools/list_changed"
+            | "notifications/resources/list_changed"
+            | "notifications/prompts/list_changed" => self.raise_lists(),
+            // Logs, other people's progress, what is not known: nobody here needs it.
+            _ => {}
+        }
+    }
+
+    /// Takes a request of the server's. Only the older revisions have any.
+    pub(super) fn serve(&self, id: &RawValue, method: String, params: Option<&RawValue>) -> Served {
+        if self.is_modern() {
+            self.pass_over();
+            return Served::Not;
+        }
+        if method == "ping" {
+            return Served::Now(outgoing::answer(id, &Ok(json!({}))));
+        }
+        let refuse =
+            |code: i64, why: &str| Served::Now(outgoing::answer(id, &Err((code, why.to_owned()))));
+        // Before both have agreed on a revision there is nothing to be asked.
+        if self.era.get().is_none() {
+            return refuse(-32600, "not before the handshake");
+        }
+        let text = params.map_or("{}", RawValue::get);
+        let Ok(params) = strict::parse(text.as_bytes()) else {
+            return refuse(-32602, "the parameters cannot be read");
+        };
+        let Ok(place) = Arc::clone(&self.answering).try_acquire_owned() else {
+            self.pass_over();
+            return Served::Not;
+        };
+        let (asked, id) = (Arc::clone(&self.asked), id.to_owned());
+        Served::Later(Asking { asked, id, method, params, _place: place })
+    }
+}
+
+impl Asking {
+    /// Asks, and writes down what to send.
+    pub(super) async fn answered(self) -> Bytes {
+        let answer = self.asked.asked(&self.method, self.params).await;
+        outgoing::answer(&self.id, &answer)
+    }
+}
+
+/// Where our ids begin: a server that did not see one cannot guess it, and an answer to a connection
+/// that is gone finds no question in the next. Every id is exact as a double.
+fn first_id() -> Result<u64, UpstreamFault> {
+    let random = getrandom::u64();
+    random.map(|id| id >> 14).map_err(|error| UpstreamFault::Unreachable(error.to_string()))
+}
+
+/// Requests of the server's that are being answered; one more is passed over.
+const ANSWERED_AT_ONCE: usize = 4;
