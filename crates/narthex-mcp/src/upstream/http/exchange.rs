@@ -106,7 +106,8 @@ impl Exchange {
             }
             Err(fault) => Err(fault.into()),
         };
-        cancels.armed = false;
+        // The line's deadline is the question's, and whoever ran into it may still be at work.
+        cancels.armed = matches!(answer, Err(Trouble::Fault(UpstreamFault::Late(_))));
         (session, answer)
     }
 
