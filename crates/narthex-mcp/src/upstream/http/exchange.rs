@@ -11,6 +11,7 @@ use narthex_gate::upstream::{Credentials, Greeting, UpstreamFault, UpstreamQuest
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 use tokio::runtime::Handle;
+use tokio::time::timeout;
 
 use super::receiving::Trouble;
 use super::session::Session;
@@ -132,10 +133,14 @@ impl Exchange {
 
     /// Sends what has no answer. Nobody is left to tell if this fails.
     pub(super) async fn tell(&self, body: Bytes) {
-        let telling = self.post(self.session().headers(), body, self.config.courtesy);
-        if let Ok(answer) = telling.await {
-            let _ = answer.whole(MAX_COURTESY).await;
-        }
+        let telling = async {
+            let posted = self.post(self.session().headers(), body, self.config.courtesy).await;
+            if let Ok(answer) = posted {
+                let _ = answer.whole(MAX_COURTESY).await;
+            }
+        };
+        // Finding out who we are takes time too.
+        let _ = timeout(self.config.courtesy, telling).await;
     }
 
     /// Answers a request of the server's in a message of its own.

@@ -117,11 +117,7 @@ impl Exchange {
             }
             Some(Incoming::Notice { method, params }) => {
                 if method == "notifications/progress" {
-                    if let (Some(ear), Some((token, said))) = (ear, progress::read(params))
-                        && token == id
-                    {
-                        ear.hear(said);
-                    }
+                    self.progress(id, params, ear);
                 } else {
                     self.talk.notice(&method);
                 }
@@ -131,6 +127,14 @@ impl Exchange {
                 self.talk.pass_over();
                 Heard::Else
             }
+        }
+    }
+
+    /// Passes progress on. With somebody else's token it is nobody's.
+    fn progress(&self, id: u64, params: Option<&RawValue>, ear: &mut Option<Ear>) {
+        match (ear, progress::read(params)) {
+            (Some(ear), Some((token, said))) if token == id => ear.hear(said),
+            _ => self.talk.pass_over(),
         }
     }
 

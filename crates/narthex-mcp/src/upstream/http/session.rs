@@ -7,6 +7,7 @@ use http::header::{HeaderMap, HeaderValue};
 use narthex_egress::LineRequest;
 use narthex_gate::upstream::{Greeting, UpstreamEra, UpstreamFault};
 use serde_json::Map;
+use tokio::time::timeout;
 
 use super::exchange::Exchange;
 use crate::era::{SESSION_HEADER, VERSION_HEADER};
@@ -103,8 +104,9 @@ impl Exchange {
             deadline: self.config.courtesy,
             body_bytes: 4096,
         };
-        if let Err(fault) = self.knock(request).await {
-            tracing::debug!(%fault, "a session at a server was not ended");
+        match timeout(self.config.courtesy, self.knock(request)).await {
+            Ok(Ok(_)) => {}
+            other => tracing::debug!(?other, "a session at a server was not ended"),
         }
     }
 

@@ -80,6 +80,8 @@ async fn a_modern_server_that_starts_slowly_is_taken_at_its_first_word() {
     assert!(connection.expect("a connection").greeting().modern);
 }
 
+type Check<'a> = &'a dyn Fn(&UpstreamFault) -> bool;
+
 /// What a server does instead of greeting, which greeting is tried, and what comes of it.
 #[tokio::test]
 async fn greetings_that_lead_nowhere() {
@@ -88,7 +90,6 @@ async fn greetings_that_lead_nowhere() {
     let garbled = |fault: &UpstreamFault| matches!(fault, UpstreamFault::Garbled(_));
     let refused = |fault: &UpstreamFault| matches!(fault, UpstreamFault::Refused { .. });
     let too_large = |fault: &UpstreamFault| matches!(fault, UpstreamFault::TooLarge { .. });
-    type Check<'a> = &'a dyn Fn(&UpstreamFault) -> bool;
     let (either, modern, older) = (UpstreamEra::Either, UpstreamEra::Modern, UpstreamEra::Legacy);
     let result =
         |result: &Value| json!({"jsonrpc": "2.0", "id": "ID", "result": result}).to_string();

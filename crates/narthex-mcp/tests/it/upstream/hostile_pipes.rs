@@ -130,8 +130,8 @@ async fn f13_a_line_over_the_bound_fails_the_question_it_was_for() {
 async fn f13_a_line_that_never_ends_ends_the_connection() {
     let (connection, mut peer) = legacy(terms()).await;
     let (fault, written) = tokio::join!(connection.ask(call("t")), async {
-        let mut written = 0_usize;
-        while written < 100 << 20 && peer.mumble(&[b'x'; 64 << 10]).await {
+        let (mut written, piece) = (0_usize, vec![b'x'; 64 << 10]);
+        while written < 100 << 20 && peer.mumble(&piece).await {
             written += 64 << 10;
         }
         written

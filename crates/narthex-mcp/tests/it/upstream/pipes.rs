@@ -200,6 +200,6 @@ async fn dropping_the_connection_ends_everything() {
     drop(asking);
     drop(connection);
     while peer.read().await.is_some() {}
-    until(|| futures::FutureExt::now_or_never(peer.mumble(&[b'x'; 300 << 10])) == Some(false))
-        .await;
+    let more = vec![b'x'; 300 << 10];
+    until(|| futures::FutureExt::now_or_never(peer.mumble(&more)) == Some(false)).await;
 }

@@ -108,6 +108,8 @@ async fn f31_who_comes_back_as_another_is_not_asked_again() {
     }
 }
 
+type Says = fn() -> Said;
+
 /// Only a 404 says that nothing was done. Everything else may have been, and is not repeated.
 #[tokio::test]
 async fn what_may_have_been_done_is_not_done_again() {
@@ -117,7 +119,6 @@ async fn what_may_have_been_done_is_not_done_again() {
                 .to_vec(),
         )
     };
-    type Says = fn() -> Said;
     let rows: [(Says, &str); 6] = [
         (|| status(500, ""), "500"),
         (|| status(502, ""), "502"),

@@ -198,7 +198,7 @@ pub(crate) const EVENTS: &str = "HTTP/1.1 200 OK\r\ncontent-type: text/event-str
 /// Events, and then the end.
 pub(crate) fn events(said: &[String]) -> Said {
     let events: String =
-        said.iter().map(|data| format!("event: message\ndata: {data}\n\n")).collect();
+        said.iter().fold(String::new(), |all, data| all + "event: message\ndata: " + data + "\n\n");
     Said::Last(format!("{EVENTS}{events}").into())
 }
 
