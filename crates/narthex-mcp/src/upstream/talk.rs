@@ -1,10 +1,12 @@
 //! What a connection has whatever carries it: ids, counts, bounds, and what the server asks of us.
 
+use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use bytes::Bytes;
 use narthex_gate::upstream::{AskedByServer, Terms, UpstreamFault};
+use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
@@ -28,6 +30,8 @@ pub(super) struct Talk {
     lists: watch::Sender<u64>,
     questions: Arc<Semaphore>,
     answering: Arc<Semaphore>,
+    /// The server's requests that are being answered, by its id.
+    open: Open,
     era: OnceLock<Spoken>,
     ended: OnceLock<UpstreamFault>,
 }
@@ -53,6 +57,8 @@ pub(super) enum Served {
 pub(super) struct Asking {
     asked: Arc<dyn AskedByServer>,
     id: Box<RawValue>,
+    taken_back: CancellationToken,
+    open: Open,
     method: String,
     params: Value,
     _place: OwnedSemaphorePermit,
@@ -70,6 +76,7 @@ impl Talk {
             lists: watch::Sender::new(0),
             questions: Arc::new(Semaphore::new(questions)),
             answering: Arc::new(Semaphore::new(ANSWERED_AT_ONCE)),
+            open: Open::default(),
             era: OnceLock::new(),
             ended: OnceLock::new(),
             terms,
@@ -122,9 +129,10 @@ impl Talk {
         self.lists.send_modify(|count| *count += 1);
     }
 
-    /// Something said by the way that is not about a question.
-    pub(super) fn notice(&self, method: &str) {
+    /// Something said by the way that is not about a question of ours.
+    pub(super) fn notice(&self, method: &str, params: Option<&RawValue>) {
         match method {
+            "notifications/cancelled" => self.open.take_back(params),
             "notifications/tools/list_changed"
             | "notifications/resources/list_changed"
             | "notifications/prompts/list_changed" => self.raise_lists(),
@@ -156,16 +164,64 @@ impl Talk {
             self.pass_over();
             return Served::Not;
         };
-        let (asked, id) = (Arc::clone(&self.asked), id.to_owned());
-        Served::Later(Asking { asked, id, method, params, _place: place })
+        let Some(taken_back) = self.open.begin(id) else {
+            return refuse(-32600, "this id is in use");
+        };
+        let (asked, id, open) = (Arc::clone(&self.asked), id.to_owned(), self.open.clone());
+        Served::Later(Asking { asked, id, taken_back, open, method, params, _place: place })
     }
 }
 
 impl Asking {
-    /// Asks, and writes down what to send.
-    pub(super) async fn answered(self) -> Bytes {
-        let answer = self.asked.asked(&self.method, self.params).await;
-        outgoing::answer(&self.id, &answer)
+    /// Asks, and writes down what to send; nothing if the server took it back meanwhile.
+    pub(super) async fn answered(mut self) -> Option<Bytes> {
+        let params = std::mem::take(&mut self.params);
+        let asking = self.asked.asked(&self.method, params);
+        let answer = self.taken_back.run_until_cancelled(asking).await?;
+        Some(outgoing::answer(&self.id, &answer))
+    }
+}
+
+impl Drop for Asking {
+    fn drop(&mut self) {
+        // Taken back, its id may already be another's.
+        if !self.taken_back.is_cancelled() {
+            self.open.requests().remove(self.id.get());
+        }
+    }
+}
+
+/// Requests of the server's, each with a way to take it back.
+#[derive(Debug, Clone, Default)]
+struct Open(Arc<Mutex<HashMap<String, CancellationToken>>>);
+
+impl Open {
+    /// None if there is one of that id already.
+    fn begin(&self, id: &RawValue) -> Option<CancellationToken> {
+        let mut requests = self.requests();
+        if requests.contains_key(id.get()) {
+            return None;
+        }
+        let token = CancellationToken::new();
+        requests.insert(id.get().to_owned(), token.clone());
+        Some(token)
+    }
+
+    fn take_back(&self, params: Option<&RawValue>) {
+        #[derive(Deserialize)]
+        #[serde(rename_all = "camelCase")]
+        struct Params<'a> {
+            #[serde(borrow)]
+            request_id: &'a RawValue,
+        }
+        let said = params.and_then(|params| serde_json::from_str::<Params<'_>>(params.get()).ok());
+        if let Some(token) = said.and_then(|said| self.requests().remove(said.request_id.get())) {
+            token.cancel();
+        }
+    }
+
+    fn requests(&self) -> MutexGuard<'_, HashMap<String, CancellationToken>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -44,8 +44,8 @@ impl Exchange {
         let terms = LineTerms {
             checked_for: config.checked_for,
             idle: talk.terms.questions.min(MOST_IDLE),
+            unused: KEPT_UNUSED,
             concurrent: talk.terms.questions.saturating_add(SPARE_PLACES),
-            ..LineTerms::default()
         };
         Ok(Self {
             line: egress.line(&to.url, terms).map_err(fault_of)?,
@@ -149,7 +149,11 @@ impl Exchange {
         let answering = async move {
             match served {
                 Served::Now(answer) => exchange.tell(answer).await,
-                Served::Later(asking) => exchange.tell(asking.answered().await).await,
+                Served::Later(asking) => {
+                    if let Some(answer) = asking.answered().await {
+                        exchange.tell(answer).await;
+                    }
+                }
                 Served::Not => {}
             }
         };
@@ -187,6 +191,9 @@ impl Drop for Cancels {
 
 /// Connections kept while nobody uses them.
 const MOST_IDLE: usize = 16;
+/// How long each of them is. Many servers close theirs after five seconds; a question on its way just
+/// then would be lost, and nobody could say whether it was carried out.
+const KEPT_UNUSED: Duration = Duration::from_secs(4);
 /// Places on the line besides questions: what is told, and the stream of announcements.
 const SPARE_PLACES: usize = 8;
 /// A stream may have so many times the longest event.

@@ -83,7 +83,7 @@ impl Reading {
 
     fn note(&self, method: &str, params: Option<&RawValue>) {
         if method != "notifications/progress" {
-            return self.talk.notice(method);
+            return self.talk.notice(method, params);
         }
         // Progress of what nobody asked, or with somebody else's token, is nobody's.
         let heard = progress::read(params).map(|(id, said)| self.waiting.progress(id, said));
@@ -104,8 +104,9 @@ impl Reading {
             Served::Later(asking) => {
                 let stop = self.talk.stop.clone();
                 drop(self.talk.tasks.spawn(stop.run_until_cancelled_owned(async move {
-                    let answer = asking.answered().await;
-                    let _ = outgoing.send(answer).await;
+                    if let Some(answer) = asking.answered().await {
+                        let _ = outgoing.send(answer).await;
+                    }
                 })));
             }
             Served::Not => {}

@@ -98,6 +98,9 @@ impl AskedByServer for Answers {
 
     async fn asked(&self, method: &str, params: Value) -> Result<Value, (i64, String)> {
         self.seen.lock().expect("a lock").push((method.to_owned(), params));
+        if method == "elicitation/create" {
+            std::future::pending::<()>().await;
+        }
         if method == "roots/list" { Ok(json!({"roots": []})) } else { Err((-1, "no".to_owned())) }
     }
 }

@@ -190,6 +190,39 @@ async fn a_server_may_ask_what_was_declared_and_somebody_answers() {
 }
 
 #[tokio::test]
+async fn a_server_may_take_its_request_back_and_not_ask_twice_under_one_id() {
+    let answers = Arc::new(Answers::default());
+    let (_connection, mut peer) = legacy_with(terms(), Arc::clone(&answers) as _).await;
+    let asks = r#"{"jsonrpc":"2.0","id":"e","method":"elicitation/create","params":{}}"#;
+    for _ in 0..20 {
+        peer.say(asks).await;
+        until(|| !answers.seen.lock().expect("a lock").is_empty()).await;
+        peer.say(asks).await;
+        assert_eq!(peer.next().await["error"]["code"], -32600, "it is in use");
+        let seen = std::mem::take(&mut *answers.seen.lock().expect("a lock"));
+        assert_eq!(seen.len(), 1);
+        let back =
+            r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":"e"}}"#;
+        peer.say(back).await;
+        peer.say(r#"{"jsonrpc":"2.0","id":9,"method":"ping"}"#).await;
+        assert_eq!(peer.next().await["id"], 9, "nothing is answered, and its place is free");
+    }
+}
+
+/// Whoever asks more than is answered at once is not answered, and costs no more.
+#[tokio::test]
+async fn f16_requests_at_once_are_bounded() {
+    let answers = Arc::new(Answers::default());
+    let (connection, mut peer) = legacy_with(terms(), Arc::clone(&answers) as _).await;
+    for id in 0..50 {
+        let asks = json!({"jsonrpc": "2.0", "id": id, "method": "elicitation/create"});
+        peer.say(&asks.to_string()).await;
+    }
+    until(|| connection.passed_over() == 46).await;
+    until(|| answers.seen.lock().expect("a lock").len() == 4).await;
+}
+
+#[tokio::test]
 async fn dropping_the_connection_ends_everything() {
     let (connection, mut peer) = legacy(terms()).await;
     let mut asking = Box::pin({
