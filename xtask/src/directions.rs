@@ -19,7 +19,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("narthex-gate", &["narthex-core", "narthex-policy", "narthex-store"]),
     ("narthex-graph", &["narthex-core", "narthex-store"]),
     ("narthex-graph-surface", &["narthex-core", "narthex-gate", "narthex-graph", "narthex-store"]),
-    ("narthex-mcp", &["narthex-core", "narthex-gate"]),
+    ("narthex-mcp", &["narthex-core", "narthex-egress", "narthex-gate"]),
     ("narthex-workspace", &["narthex-core", "narthex-gate", "narthex-store"]),
     (
         "narthex-server",

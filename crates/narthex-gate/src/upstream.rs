@@ -3,6 +3,12 @@
 //!
 //! What comes back is the server's own JSON, byte for byte as it came: nobody in between may drop a
 //! field or change an order. Whoever asks bounds it, scans it and decides what becomes of it.
+//!
+//! `lists.rs` follows a server's lists to their end, under caps; `marks.rs` reads which arguments of
+//! a tool go into headers, and says which tools mark them so that they cannot be called.
+
+mod lists;
+mod marks;
 
 use std::fmt;
 use std::sync::Arc;
@@ -14,6 +20,9 @@ use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::{mpsc, watch};
+
+pub use lists::{List, ListCaps, whole_list};
+pub use marks::{Mark, MarkFault, marks};
 
 /// How a server is reached.
 pub enum Line {
@@ -107,6 +116,12 @@ pub trait Connection: fmt::Debug + Send + Sync {
     /// Rises when the server says that a list of its has changed.
     fn lists_changed(&self) -> watch::Receiver<u64>;
 
+    /// How many messages answered nothing that was asked, or were none: wrong, foreign, doubled and
+    /// late ids, requests that this revision does not know, garbage.
+    fn passed_over(&self) -> u64 {
+        0
+    }
+
     /// Why it ended, once it has.
     fn ended(&self) -> Option<UpstreamFault>;
 
@@ -115,7 +130,7 @@ pub trait Connection: fmt::Debug + Send + Sync {
 }
 
 /// What a server said of itself when it was greeted.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Greeting {
     /// Whether it speaks the stateless revisions.
     pub modern: bool,
