@@ -2,6 +2,7 @@
 
 mod house;
 mod loads;
+mod merging;
 mod moving;
 mod rules;
 

@@ -87,6 +87,11 @@ impl Facts {
         self.0.contains_key(&format!("type {}", row.0))
     }
 
+    /// Whether a property can be seen.
+    pub fn has(&self, of: &str, slot: &str) -> bool {
+        self.0.contains_key(&format!("property {of}.{slot}"))
+    }
+
     fn ranged(&self) -> bool {
         self.0.contains_key("range Person.age")
     }

@@ -116,11 +116,13 @@ impl<S: Stage> Player<'_, S> {
         (rows, wrote): (Rows, Wrote),
         allow: bool,
     ) -> bool {
-        let loses = self.model.head(into).facts.loses(facts) && !allow;
+        let loses =
+            self.model.head(into).facts.loses(facts) || self.model.hides(into, from, facts, &wrote);
+        let loses = loses && !allow;
         if !facts.holds(&rows) || loses {
             let fits = match &done {
                 Err(GraphError::Migration(_)) => loses,
-                Err(GraphError::Conflicts(_) | GraphError::Exec(_)) => !facts.holds(&rows),
+                Err(GraphError::Conflicts(_)) => !facts.holds(&rows),
                 _ => false,
             };
             assert!(fits, "{done:?}");

@@ -145,6 +145,27 @@ impl Model {
         three(&base, &ours.rows, &theirs.rows, touched, facts, said)
     }
 
+    /// Whether theirs wrote something that a merge would leave where nobody sees it.
+    pub fn hides(&self, into: usize, from: usize, facts: &Facts, wrote: &Wrote) -> bool {
+        let (ours, theirs) = (self.head(into), self.head(from));
+        let shared = self.shared(into, from);
+        wrote.iter().filter(|(row, _)| theirs.facts.shows(row)).any(|(row, to)| {
+            let (our, their) = (ours.rows.get(row), theirs.rows.get(row));
+            if !facts.shows(row) {
+                let clash = merge_row(&self.base(&shared, row), our, their);
+                let clash = matches!(clash, Merged::Conflict(_)) && their.is_some();
+                return clash || (to.is_some() && to.as_ref() != our);
+            }
+            let shown =
+                |facts: &Facts, slot: &str| slot.starts_with('@') || facts.has(&row.0, slot);
+            to.iter().flatten().any(|(slot, value)| {
+                our.and_then(|our| our.get(slot)) != Some(value)
+                    && shown(&theirs.facts, slot)
+                    && !shown(facts, slot)
+            })
+        })
+    }
+
     /// What comes of taking a commit back on a branch.
     pub fn revert(&self, branch: usize, commit: usize, facts: &Facts, said: &Wrote) -> Said {
         let taken = &self.commits[commit];
