@@ -232,13 +232,13 @@ fn resolutions(given: &[Value]) -> Result<Vec<Asked>, ToolError> {
 
 /// Conflicts are told row by row, in the form they are resolved in.
 fn in_conflict(conflicts: &Conflicts) -> ToolError {
-    let rows: Vec<_> =
-        conflicts.listed.iter().filter_map(|one| one.row.as_ref()).take(ROWS).collect();
-    let named = serde_json::to_string(&rows).unwrap_or_default();
+    let ways: Vec<_> = conflicts.listed.iter().flat_map(|one| &one.resolve).take(ROWS).collect();
+    let named = serde_json::to_string(&ways).unwrap_or_default();
     let message = format!(
-        "{conflicts}. Merge again with resolutions for each of these rows, or bring the other branch into yours first: {named}"
+        "{conflicts}. Merge again with a resolution for each of these rows (this is one way; \"ours\", \"theirs\", \"gone\" or given data may be another), or bring the other branch into yours first: {named}"
     );
-    let brings = if rows.is_empty() { Taint::CLEAN } else { FOREIGN };
+    let rows = conflicts.listed.iter().any(|one| one.row.is_some());
+    let brings = if rows { FOREIGN } else { Taint::CLEAN };
     ToolError::caller(Reason::Conflict, message).bringing(brings)
 }
 
