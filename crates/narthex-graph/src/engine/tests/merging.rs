@@ -229,3 +229,27 @@ async fn rows_of_a_type_that_ours_gave_up_are_a_question() {
         assert_eq!(house.people("main").await, "ada 9");
     }
 }
+
+/// A list that must be there and is left out has nothing in it, whichever way a row comes.
+#[tokio::test]
+async fn a_list_that_is_left_out_is_empty_wherever_it_is() {
+    let house = House::new().await;
+    let schema = SCHEMA.replace("big: I64?", "tags: [String]  maybe: [String]?");
+    house.schema("main", &schema, true).await.unwrap();
+    house.mutate("main", "insert Person { slug: \"a\", name: \"A\" }").await.unwrap();
+    let line = |data: &str| format!("{{\"type\":\"Person\",\"data\":{data}}}");
+    let left_out = line(r#"{"slug":"b","name":"B"}"#);
+    house.load("main", None, LoadMode::Merge, &left_out).await.unwrap();
+    let null = line(r#"{"slug":"c","name":"C","tags":null}"#);
+    let error = house.load("main", None, LoadMode::Merge, &null).await.unwrap_err();
+    assert!(error.to_string().contains("it is required"), "{error}");
+    house.fork("side", "main").await.unwrap();
+    house.mutate("side", &grow("a", 1)).await.unwrap();
+    house.mutate("main", &grow("a", 2)).await.unwrap();
+    let given = json!({"row": {"type": "Person", "key": "a"}, "given": {"name": "A"}});
+    let given = [serde_json::from_value(given).unwrap()];
+    house.merge_with("side", "main", &given).await.unwrap();
+    let tags =
+        "match { $p: Person } return { $p.slug as s, $p.tags as t, $p.maybe as m } order { s }";
+    assert_eq!(super::house::line(&house.ask("main", tags).await), "a [] null, b [] null");
+}
