@@ -28,7 +28,7 @@ use moka::sync::Cache;
 use narthex_core::{Actor, AgentId, BranchName, CommitId, Digest, Taint, Timestamp};
 use narthex_store::{At, Branch, Clock, GraphInfo, GraphView, GraphWrite, Graphs};
 
-pub use branches::NewBranch;
+pub use branches::{NewBranch, Unmerged};
 pub use error::GraphError;
 pub use holds::BranchHold;
 pub use load::{Load, LoadAsk, LoadMode, Loading};

@@ -11,6 +11,7 @@ use super::{Key, Row, Rows, Stage};
 use crate::GraphError;
 use crate::engine::{
     Ask, Done, Load, LoadMode, MergeAsk, Mutation, NewBranch, Prepared, Revert, SchemaChange,
+    Unmerged,
 };
 use crate::exec::{Limits, Page};
 use crate::merge::{Asked, Body};
@@ -93,7 +94,8 @@ impl<S: Stage> Hand<'_, S> {
     }
 
     pub(super) async fn delete(&self, branch: usize) -> Result<Done, GraphError> {
-        let gone = self.stage.engine().delete_branch(&self.graph, &name(branch)).await?;
+        let gone =
+            self.stage.engine().delete_branch(&self.graph, &name(branch), Unmerged::Lost).await?;
         self.made(gone).await
     }
 
