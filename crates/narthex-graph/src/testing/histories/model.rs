@@ -17,6 +17,18 @@ pub enum Key {
     Node(u8),
     /// An edge between two people.
     Edge(u8, u8),
+    /// One of several, by its number.
+    Call(u8, u8, u8),
+}
+
+impl Key {
+    /// Of an edge, the people it is between.
+    pub fn ends(self) -> Option<[u8; 2]> {
+        match self {
+            Self::Node(_) => None,
+            Self::Edge(from, to) | Self::Call(from, to, _) => Some([from, to]),
+        }
+    }
 }
 
 /// Rows with what is in them.
@@ -219,9 +231,8 @@ fn three(
     let mut rows = ours.clone();
     put(&mut rows, &wrote);
     for row in rows.keys() {
-        let Key::Edge(from, to) = row.1 else { continue };
-        if [from, to].iter().any(|end| !rows.contains_key(&("Person".to_owned(), Key::Node(*end))))
-        {
+        let Some(ends) = row.1.ends() else { continue };
+        if ends.iter().any(|end| !rows.contains_key(&("Person".to_owned(), Key::Node(*end)))) {
             conflicts.insert(row.clone());
         }
     }
