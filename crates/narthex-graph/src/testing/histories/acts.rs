@@ -141,15 +141,63 @@ impl Change {
 pub const ACT_BYTES: usize = 6;
 
 impl Act {
-    /// Two branches that changed the same person, unlike: where most of what can go wrong begins.
-    pub fn opening() -> Vec<Self> {
+    /// A history: one of the beginnings, and acts from these bytes.
+    pub fn history(bytes: &[[u8; ACT_BYTES]]) -> Vec<Self> {
+        let which = bytes.first().map_or(0, |[first, ..]| *first);
+        [Self::opening(which), Self::of(bytes.as_flattened())].concat()
+    }
+
+    /// Two branches that have both gone on: where most of what can go wrong begins.
+    fn opening(which: u8) -> Vec<Self> {
         let called = |name: u8| Person { name, ..Person::default() };
-        vec![
-            Self::Put(0, 1, called(0)),
-            Self::Fork(0, None),
-            Self::Put(0, 1, Person { age: Some(1), ..called(1) }),
-            Self::Put(1, 1, called(2)),
-        ]
+        let coded = |name: u8| Person { code: Some(1), ..called(name) };
+        let mailed = |name: u8| Person { mail: Some(name), ..called(name) };
+        let (both, from) = (Self::Fork(0, None), |how| Self::Merge(0, 1, how, true));
+        match which % 8 {
+            // They changed the same person, unlike.
+            0..=2 => vec![
+                Self::Put(0, 1, called(0)),
+                both,
+                Self::Put(0, 1, Person { age: Some(1), ..called(1) }),
+                Self::Put(1, 1, called(2)),
+            ],
+            // A rule reads its property otherwise on one of them, and two are alike in it.
+            3 => vec![
+                Self::Schema(0, Change::Code, true),
+                both,
+                Self::Schema(1, Change::Wide, true),
+                Self::Put(1, 1, coded(0)),
+                Self::Put(0, 2, coded(1)),
+                from(Resolve::Ours),
+            ],
+            // A property comes, is filled in, and must be there then.
+            4 => vec![
+                Self::Put(0, 1, called(0)),
+                both,
+                Self::Schema(1, Change::Mail, true),
+                Self::Put(1, 1, mailed(1)),
+                Self::Schema(1, Change::Must, true),
+                from(Resolve::Ours),
+            ],
+            // Each ties somebody who may be tied once.
+            5 | 6 => vec![
+                Self::Put(0, 1, called(0)),
+                Self::Put(0, 2, called(0)),
+                Self::Schema(0, Change::One, true),
+                both,
+                Self::Tie(1, 1, 1, 0),
+                Self::Tie(0, 1, 2, 0),
+                from(Resolve::Ours),
+            ],
+            // What one writes the other has taken away.
+            _ => vec![
+                Self::Put(0, 1, called(0)),
+                both,
+                Self::Put(1, 1, Person { nick: Some(1), ..called(0) }),
+                Self::Schema(0, Change::Nick, true),
+                Self::Merge(0, 1, Resolve::Ours, false),
+            ],
+        }
     }
 
     /// Reads acts from any bytes.

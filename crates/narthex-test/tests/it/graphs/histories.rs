@@ -124,7 +124,6 @@ fn histories_come_out_as_the_model_says() {
     let rooms = std::cell::RefCell::new(runtime.block_on(Rooms::new()));
     let total = std::cell::Cell::new(Played::default());
     let acts = vec(any::<[u8; ACT_BYTES]>(), 8..LENGTH);
-    let all = |bytes: &[[u8; ACT_BYTES]]| [Act::opening(), Act::of(bytes.as_flattened())].concat();
     let seeds = seeds();
     let cases = cases(CASES).div_ceil(u32::try_from(seeds.len()).unwrap());
     for seed in seeds {
@@ -135,12 +134,13 @@ fn histories_come_out_as_the_model_says() {
         let ran = TestRunner::new_with_rng(config, rng).run(&acts, |bytes| {
             let mut rooms = rooms.borrow_mut();
             let mut sum = total.get();
-            sum += runtime.block_on(play(&mut *rooms, &all(&bytes)));
+            sum += runtime.block_on(play(&mut *rooms, &Act::history(&bytes)));
             total.set(sum);
             Ok(())
         });
         if let Err(TestError::Fail(why, bytes)) = ran {
-            let acts: Vec<String> = all(&bytes).iter().map(|act| format!("{act:?}")).collect();
+            let acts: Vec<String> =
+                Act::history(&bytes).iter().map(|act| format!("{act:?}")).collect();
             panic!("NARTHEX_SEED={seed}: {why}\n{}\n{bytes:?}", acts.join("\n"));
         }
     }
