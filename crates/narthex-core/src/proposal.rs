@@ -109,6 +109,10 @@ pub struct MergeRequest {
     pub into: BranchName,
     /// Where that stood.
     pub into_commit: CommitId,
+    /// Whether what the merged schema no longer shows may be lost. Left out where it may not, as it
+    /// was before anybody could ask for it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub allow_data_loss: bool,
 }
 
 /// A change an agent asks for; applied by the owner or not at all.

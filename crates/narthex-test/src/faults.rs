@@ -16,7 +16,7 @@ use narthex_store::{
     LedgerReader, Pages, ProposalFilter, Proposals, RevisionFilter, SearchQuery, Soundness, Spaces,
     Store, StoreError, TokenRecord, Tokens, UnitOfWork,
 };
-use narthex_store::{At, Branch, Commit, GraphInfo, GraphView, Graphs};
+use narthex_store::{At, Branch, Commit, GraphInfo, GraphView, Graphs, LineNo};
 
 /// What can go wrong with a store, on command. As it comes it only passes on.
 #[derive(Debug)]
@@ -283,6 +283,9 @@ impl Graphs for Faults {
         name: &BranchName,
     ) -> Result<Option<Branch>, StoreError> {
         self.inner.branch(graph, name).await
+    }
+    async fn branch_of(&self, graph: GraphId, line: LineNo) -> Result<Option<Branch>, StoreError> {
+        self.inner.branch_of(graph, line).await
     }
     async fn graph_commit(
         &self,
