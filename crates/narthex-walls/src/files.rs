@@ -1,4 +1,8 @@
 //! The wall around files, ports, signals and abstract sockets: landlock.
+//!
+//! What it does not hold, on any kernel so far: whether a file is there and how large it is can be
+//! asked, and the mode, owner, times and attributes of a file outside can be changed if it belongs
+//! to the user (its content cannot).
 
 use std::path::Path;
 

@@ -57,6 +57,7 @@ pub(super) fn rows() -> impl Iterator<Item = Row> {
 type Row = (i64, When, &'static str);
 
 const OTHERS: &str = "looks into, or changes, other processes";
+const SHARED: &str = "reaches memory and queues of the same user, which have no path and no walls";
 const MOUNTS: &str = "changes what a path leads to";
 const KEYS: &str = "reaches the user's keys in the kernel";
 const SPACES: &str = "makes or enters a name space, where it would have the rights of root";
@@ -78,6 +79,13 @@ const REFUSED: &[Row] = &[
     (libc::SYS_move_pages, When::Always, OTHERS),
     (libc::SYS_migrate_pages, When::Always, OTHERS),
     (libc::SYS_prlimit64, When::Arg(0, Not(0)), OTHERS),
+    (libc::SYS_setpriority, When::Arg(1, Not(0)), OTHERS),
+    (libc::SYS_ioprio_set, When::Arg(1, Not(0)), OTHERS),
+    (libc::SYS_shmget, When::Always, SHARED),
+    (libc::SYS_shmat, When::Always, SHARED),
+    (libc::SYS_semget, When::Always, SHARED),
+    (libc::SYS_msgget, When::Always, SHARED),
+    (libc::SYS_mq_open, When::Always, SHARED),
     (libc::SYS_mount, When::Always, MOUNTS),
     (libc::SYS_umount2, When::Always, MOUNTS),
     (libc::SYS_pivot_root, When::Always, MOUNTS),

@@ -54,9 +54,12 @@ impl Children {
         }
         // A group that is gone is as good as one that was ended.
         let _ = kill_process_group(self.target, Signal::KILL);
+        let mut pause = STRIKE_AGAIN;
         while !self.alone() {
             kill_all();
-            signals.wait_for_children(STRIKE_AGAIN)?;
+            signals.wait_for_children(pause)?;
+            // Whatever the kernel itself holds back cannot be hurried.
+            pause = (pause * 2).min(LOOK_AGAIN);
         }
         let ended = waitid(WaitId::Pid(self.target), WaitIdOptions::EXITED);
         Self::leave_none(signals)?;

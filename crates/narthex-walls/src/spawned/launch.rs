@@ -144,14 +144,13 @@ impl Launch {
     /// For its user alone, and no link to elsewhere.
     pub(super) fn make_scratch(&self) -> Result<(), LaunchError> {
         let unusable = |why: String| LaunchError::Scratch { path: self.scratch.clone(), why };
-        let inner = [HOME_DIR, TEMPORARY_DIR].map(|name| self.scratch.join(name));
-        for directory in std::iter::once(&self.scratch).chain(&inner) {
-            match fs::DirBuilder::new().mode(0o700).create(directory) {
-                Ok(()) => {}
-                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-                Err(error) => return Err(unusable(error.to_string())),
+        let make = |directory: &Path| match fs::DirBuilder::new().mode(0o700).create(directory) {
+            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
+                Err(unusable(error.to_string()))
             }
-        }
+            Ok(()) | Err(_) => Ok(()),
+        };
+        make(&self.scratch)?;
         let found =
             fs::symlink_metadata(&self.scratch).map_err(|error| unusable(error.to_string()))?;
         if !found.is_dir() {
@@ -162,7 +161,8 @@ impl Launch {
                 "others can look into it; give it mode 700, or another place".to_owned(),
             ));
         }
-        Ok(())
+        make(&self.scratch.join(HOME_DIR))?;
+        make(&self.scratch.join(TEMPORARY_DIR))
     }
 
     pub(super) fn order(&self) -> Result<Vec<OsString>, LaunchError> {
