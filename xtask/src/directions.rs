@@ -20,6 +20,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("narthex-graph", &["narthex-core", "narthex-store"]),
     ("narthex-graph-surface", &["narthex-core", "narthex-gate", "narthex-graph", "narthex-store"]),
     ("narthex-mcp", &["narthex-core", "narthex-gate"]),
+    ("narthex-servers", &["narthex-core", "narthex-gate", "narthex-store"]),
     ("narthex-workspace", &["narthex-core", "narthex-gate", "narthex-store"]),
     (
         "narthex-server",
