@@ -17,7 +17,7 @@
 pub mod config;
 // pub mod import;
 mod located;
-// pub mod pin;
+pub mod pin;
 pub mod profile;
 // pub mod sanitise;
 // pub mod scan;
