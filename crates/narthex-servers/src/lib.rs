@@ -19,8 +19,8 @@ pub mod config;
 mod located;
 pub mod pin;
 pub mod profile;
-// pub mod sanitise;
-// pub mod scan;
+pub mod sanitise;
+pub mod scan;
 mod secret_look;
 pub mod text;
 

@@ -10,7 +10,7 @@ pub enum Auth {
     /// With a token that stands.
     Bearer(Written),
     /// With one that is asked for.
-    OAuth(OAuth),
+    OAuth(Box<OAuth>),
 }
 
 /// What it takes to ask for a token.
@@ -48,7 +48,7 @@ impl Auth {
         fields.finish()?;
         match (bearer, oauth) {
             (Some(bearer), None) => secret(&bearer).map(Self::Bearer),
-            (None, Some(oauth)) => OAuth::read(oauth).map(Self::OAuth),
+            (None, Some(oauth)) => OAuth::read(oauth).map(Box::new).map(Self::OAuth),
             _ => whole.fault(ConfigFault::Conflict("`auth` is one of `bearer` and `oauth`")),
         }
     }

@@ -32,7 +32,7 @@ impl Default for Limits {
             result_bytes: MIB,
             line_bytes: 16 * MIB,
             restarts: 3,
-            idle: Duration::from_secs(600),
+            idle: Duration::from_mins(10),
             questions: 16,
         }
     }

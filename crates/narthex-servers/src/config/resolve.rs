@@ -58,7 +58,7 @@ pub enum ResolvedAuth {
         /// And how we prove it.
         client_secret: Option<SecretString>,
         /// The rest of it.
-        settings: OAuth,
+        settings: Box<OAuth>,
     },
 }
 

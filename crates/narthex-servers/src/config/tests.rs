@@ -204,7 +204,7 @@ fn what_is_wrong_with_a_server_is_refused() {
         (r#""url":"x""#, "https://"),
         (r#""url":"file:///etc/passwd""#, "https://"),
         (r#""url":"https://u:p@x""#, "user or password"),
-        (r##""url":"https://x/#f""##, "fragment"),
+        (r#""url":"https://x/#f""#, "fragment"),
         (r#""url":"https://x/ y""#, "a blank"),
         (r#""url":"https:\\\\x""#, "backslash"),
         (r#""url":"https://x","headers":{"A B":"1"}"#, "a header's name"),

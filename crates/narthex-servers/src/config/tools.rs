@@ -119,8 +119,8 @@ impl RuleSaid {
 
     /// The server's own, which a tool's stand on.
     pub(super) fn of_server(fields: &mut Fields<'_>) -> Outcome<Self> {
-        let mut said = Self::default();
-        said.tier = fields.take("tier").map(|field| tier(&field)).transpose()?;
+        let tier = fields.take("tier").map(|field| tier(&field)).transpose()?;
+        let mut said = Self { tier, ..Self::default() };
         if let Some(effects) = fields.take("effects") {
             said.read_effects(effects)?;
         }

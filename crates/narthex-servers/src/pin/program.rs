@@ -254,7 +254,8 @@ const IMAGE: &str = "it runs an image, and that is not part of what you approve:
 /// Bytes of a program.
 const MAX_FILE: u64 = 512 * 1024 * 1024;
 
-#[cfg(all(test, unix))]
+#[cfg(test)]
+#[cfg(unix)]
 mod tests {
     use std::fs;
     use std::os::unix::fs::{PermissionsExt as _, symlink};

@@ -30,7 +30,7 @@ pub enum StartReach {
         /// The command, as it is written.
         command: String,
         /// What that is.
-        found: Found,
+        found: Box<Found>,
         /// What it is given, as it is written.
         args: Vec<String>,
         /// Where it is started.
@@ -75,7 +75,7 @@ impl Start {
                 let decides = process.env.iter().filter(|(name, _)| decides_code(name));
                 StartReach::Process {
                     command: process.command.clone(),
-                    found,
+                    found: Box::new(found),
                     args: process.args.iter().map(|arg| arg.as_written().to_owned()).collect(),
                     cwd: process.cwd.as_ref().map(|cwd| cwd.display().to_string()),
                     env,
@@ -285,7 +285,7 @@ mod tests {
             Start::of(server, &resolved, Some(found("/bin/srv", "1"))).unwrap()
         };
         let diff = of(&two).diff(&of(&one));
-        assert!(diff.contains("-y") && diff.contains("+") && diff.contains("--evil"), "{diff}");
+        assert!(diff.contains("-y") && diff.contains('+') && diff.contains("--evil"), "{diff}");
         assert!(Start::of(&one, &one.resolve(&Env("x")).unwrap(), None).is_err());
     }
 }
