@@ -12,10 +12,10 @@
 //! To add a key of the file: a field in `config::server`, a row in `config::keys` if another client
 //! writes it too. To add a client to import from: rows in `import::places`. To add something to look
 //! for: a `Code` in `scan::finding`, and the file that finds it; a bad character is a row in
-//! `text::hidden`.
+//! `text::unseen`.
 
 pub mod config;
-// pub mod import;
+pub mod import;
 mod located;
 pub mod pin;
 pub mod profile;

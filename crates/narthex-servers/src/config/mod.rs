@@ -40,7 +40,7 @@ pub use resolve::{Lookup, Resolved, ResolvedAuth};
 pub use server::{Allow, ServerConfig};
 pub use tools::{RuleSaid, ToolFilter, ToolRule};
 pub use walls::{Preset, Walls};
-pub(crate) use written::{EDITORS, as_variable, is_variable};
+pub(crate) use written::{EDITORS, as_variable};
 pub use written::{Part, Written};
 
 /// What the file says.

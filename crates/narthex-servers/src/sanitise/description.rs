@@ -23,13 +23,10 @@ pub fn for_comment(text: &str) -> String {
 
 /// No longer than this; where something is missing, it ends in `…`.
 pub(super) fn cut(text: &str, most: usize) -> String {
-    match text.char_indices().nth(most) {
-        None => text.to_owned(),
-        Some(_) => {
-            let kept = text.chars().take(most.saturating_sub(1));
-            kept.chain(std::iter::once('\u{2026}')).collect()
-        }
+    if text.chars().nth(most).is_none() {
+        return text.to_owned();
     }
+    text.chars().take(most.saturating_sub(1)).chain(std::iter::once('\u{2026}')).collect()
 }
 
 #[cfg(test)]
