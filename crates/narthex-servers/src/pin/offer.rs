@@ -64,7 +64,7 @@ impl Offer {
 /// Definitions of one server.
 const MAX_DEFINITIONS: usize = 2_000;
 /// And their bytes together.
-const MAX_BYTES: usize = 4 * 1024 * 1024;
+const MAX_BYTES: usize = 2 * 1024 * 1024;
 
 #[cfg(test)]
 mod tests {
@@ -87,7 +87,7 @@ mod tests {
             (0..40).map(|n| format!("{{\"name\":\"t{n}\",\"description\":\"{long}\"}}")).collect();
         let mut offer = Offer::new();
         offer.add(Kind::Tool, large.iter().map(String::as_str));
-        assert_eq!(offer.definitions.len(), 20);
+        assert_eq!(offer.definitions.len(), 10);
         assert!(matches!(offer.refused[0].fault, DefinitionFault::TooMuch(_)));
     }
 

@@ -116,7 +116,7 @@ fn is_prose(spot: &Spot<'_>) -> bool {
 
 fn prose(spot: &Spot<'_>, neighbours: &Neighbours, own: &HashSet<&str>, found: &mut Findings) {
     let place = || spot.place();
-    let text = spot.text;
+    let text = looked_at(spot, found);
     phrases::look(text, &place, found);
     links::look(text, Stands::InDefinition, &place, found);
     for (neighbour, at) in neighbours.named_in(text, own) {
@@ -130,12 +130,24 @@ fn prose(spot: &Spot<'_>, neighbours: &Neighbours, own: &HashSet<&str>, found: &
     if has_encoded(text) {
         found.add(Finding::new(Code::Encoded, place(), text));
     }
-    let long = text.chars().count();
-    if long > MAX_PROSE {
-        let severity = if long > FAR_TOO_LONG { Severity::High } else { Severity::Warn };
-        let told = format!("{long} characters: {text}");
-        found.add(Finding::graded(Code::LongText, severity, place(), &told));
+}
+
+/// As much of a text as is looked at. What is far too long is grave already, and the owner is told
+/// that nobody read the rest.
+fn looked_at<'a>(spot: &Spot<'a>, found: &mut Findings) -> &'a str {
+    let text = spot.text;
+    if text.len() <= MAX_PROSE {
+        return text;
     }
+    let end = text.char_indices().nth(FAR_TOO_LONG).map(|(end, _)| end);
+    let long = text.chars().count();
+    let (severity, told) = match end {
+        Some(_) => (Severity::High, format!("{long} characters, not looked at to the end: {text}")),
+        None if long > MAX_PROSE => (Severity::Warn, format!("{long} characters: {text}")),
+        None => return text,
+    };
+    found.add(Finding::graded(Code::LongText, severity, spot.place(), &told));
+    end.and_then(|end| text.get(..end)).unwrap_or(text)
 }
 
 /// Blank lines or blanks enough to push what follows out of sight.

@@ -1,7 +1,7 @@
 //! Text as a model may read it: without what nobody sees, in plain small letters.
 
-use unicode_normalization::UnicodeNormalization as _;
 use unicode_normalization::char::is_combining_mark;
+use unicode_normalization::{IsNormalized, UnicodeNormalization as _, is_nfkd_quick};
 
 use crate::text::unseen;
 
@@ -65,10 +65,20 @@ impl Folder {
             self.letter(latin);
             return;
         }
-        for part in std::iter::once(c).nfkd().filter(|c| !is_combining_mark(*c)) {
-            for small in part.to_lowercase() {
-                self.letter(look_alike(small).unwrap_or(small));
-            }
+        // Most letters are made of nothing else, and taking them apart is what costs.
+        if is_nfkd_quick(std::iter::once(c)) == IsNormalized::Yes {
+            self.part(c);
+            return;
+        }
+        std::iter::once(c).nfkd().for_each(|part| self.part(part));
+    }
+
+    fn part(&mut self, c: char) {
+        if is_combining_mark(c) {
+            return;
+        }
+        for small in c.to_lowercase() {
+            self.letter(look_alike(small).unwrap_or(small));
         }
     }
 

@@ -82,7 +82,16 @@ pub(super) fn mixed_word(text: &str) -> Option<&str> {
         let imitates = |c: char| !c.is_ascii() && look_alike(c).is_some();
         word.contains(|c: char| c.is_ascii_alphabetic()) && word.contains(imitates)
     };
-    text.split(|c: char| !c.is_alphanumeric()).find(mixed)
+    text.split(parts_words).find(mixed)
+}
+
+/// Whether it stands between words. By blocks: to ask of each letter what it is costs too much.
+const fn parts_words(c: char) -> bool {
+    match c {
+        '\0'..='\u{7f}' => !c.is_ascii_alphanumeric(),
+        '\u{80}'..='\u{bf}' | '\u{2000}'..='\u{206f}' | '\u{3000}'..='\u{303f}' => true,
+        _ => false,
+    }
 }
 
 #[cfg(test)]

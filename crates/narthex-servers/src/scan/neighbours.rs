@@ -85,9 +85,10 @@ pub(super) fn look(name: &str) -> String {
     skeleton(&seen.to_lowercase()).collect()
 }
 
-/// Words as names of tools are made, with their places.
+/// Words as names of tools are made, with their places. Letters outside ASCII part them: a word that
+/// imitates a name with such a letter is found as one of two alphabets.
 fn words(text: &str) -> impl Iterator<Item = (usize, &str)> {
-    let part = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | '/' | ':');
+    let part = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.' | '/' | ':');
     let mut rest = text;
     let mut base = 0;
     std::iter::from_fn(move || {

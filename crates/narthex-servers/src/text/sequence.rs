@@ -35,7 +35,7 @@ impl Sequences {
         }
     }
 
-    /// Up to BEL, ESC \ or ST, which belong to it.
+    /// Up to BEL, ESC \ or ST, which belong to it. Another ESC breaks it off: then it has no end.
     fn string(&mut self, text: &str) -> usize {
         if self.unterminated {
             return 0;
@@ -45,7 +45,7 @@ impl Sequences {
                 '\u{7}' | '\u{9c}' => return at + c.len_utf8(),
                 '\u{1b}' => {
                     let closes = text.get(at + 1..).is_some_and(|rest| rest.starts_with('\\'));
-                    return if closes { at + 2 } else { at };
+                    return if closes { at + 2 } else { 0 };
                 }
                 _ => {}
             }

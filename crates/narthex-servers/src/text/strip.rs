@@ -109,6 +109,7 @@ mod tests {
             ("\u{1b}_payload\u{1b}\\x", "x", &[Sequence]),
             ("\u{1b}(Bx\u{1b}cx", "xx", &[Sequence]),
             ("\u{1b}]0;no end", "0;no end", &[Sequence]),
+            ("\u{1b}]0;broken off\u{1b}[0mx", "0;broken offx", &[Sequence]),
             ("\u{1b}[12", "12", &[Sequence]),
             ("\u{1b}", "", &[Sequence]),
             ("\u{1b}\u{e9}", "\u{e9}", &[Sequence]),
