@@ -370,6 +370,7 @@ fn no_debug_shows_a_value() {
     assert_eq!(client_secret.unwrap().expose_secret(), "s3cr3t-value");
     let Reach::Http(http) = &server.reach else { panic!() };
     assert!(matches!(http.auth, Some(Auth::OAuth(_))));
+    assert!(!format!("{:?}", http.headers[0].1.parts()).contains("literal"));
 }
 
 #[test]

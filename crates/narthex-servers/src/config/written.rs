@@ -21,7 +21,7 @@ pub struct Written {
 }
 
 /// A piece of it.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub enum Part {
     /// As it stands.
     Literal(String),
@@ -83,15 +83,17 @@ impl Eq for Written {}
 
 impl fmt::Debug for Written {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut list = f.debug_list();
-        for part in &self.parts {
-            match part {
-                Part::Literal(text) => list.entry(&format_args!("{} bytes", text.len())),
-                Part::Variable { name, .. } => list.entry(&format_args!("${{{name}}}")),
-                Part::File(path) => list.entry(&format_args!("${{file:{path}}}")),
-            };
+        f.debug_list().entries(&self.parts).finish()
+    }
+}
+
+impl fmt::Debug for Part {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Literal(text) => write!(f, "{} bytes", text.len()),
+            Self::Variable { name, .. } => write!(f, "${{{name}}}"),
+            Self::File(path) => write!(f, "${{file:{path}}}"),
         }
-        list.finish()
     }
 }
 

@@ -4,6 +4,8 @@
 //! may be a secret. Where a value decides which code runs (the file a script's argument names, the
 //! host of a URL, `LD_PRELOAD`), it counts too.
 
+use std::fmt;
+
 use narthex_core::Digest;
 use serde::{Deserialize, Serialize};
 
@@ -12,8 +14,8 @@ use crate::config::{Auth, OAuthGrant, Reach, Resolved, ServerConfig, Walls};
 use super::diff::diff_texts;
 use super::program::Found;
 
-/// What is started.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+/// What is started. `Debug` does not show it: in a careless file an argument is a secret.
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Start {
     /// The server's name.
     pub name: String,
@@ -22,7 +24,7 @@ pub struct Start {
 }
 
 /// How it is reached.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum StartReach {
     /// A process.
@@ -115,6 +117,21 @@ impl Start {
     fn text(&self) -> String {
         // Only text in it: it can always be written.
         narthex_core::canonical(self).unwrap_or_default()
+    }
+}
+
+impl fmt::Debug for Start {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Start({} {})", self.name, self.digest())
+    }
+}
+
+impl fmt::Debug for StartReach {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Process { .. } => "StartReach::Process",
+            Self::Http { .. } => "StartReach::Http",
+        })
     }
 }
 
@@ -286,6 +303,7 @@ mod tests {
         };
         let diff = of(&two).diff(&of(&one));
         assert!(diff.contains("-y") && diff.contains('+') && diff.contains("--evil"), "{diff}");
+        assert!(!format!("{:?}", of(&two)).contains("evil"));
         assert!(Start::of(&one, &one.resolve(&Env("x")).unwrap(), None).is_err());
     }
 }
