@@ -258,13 +258,15 @@ const MAX_FILE: u64 = 512 * 1024 * 1024;
 #[cfg(unix)]
 mod tests {
     use std::fs;
+    use std::io;
     use std::os::unix::fs::{PermissionsExt as _, symlink};
     use std::path::{Path, PathBuf};
 
+    use narthex_core::Digest;
     use tempfile::TempDir;
 
     use super::super::disk::RealDisk;
-    use super::{Found, ProgramError, Wanted, find};
+    use super::{Disk, Found, ProgramError, Wanted, find};
 
     fn put(folder: &Path, name: &str, text: &str, mode: u32) -> PathBuf {
         let path = folder.join(name);
@@ -327,6 +329,42 @@ mod tests {
         }
         let nowhere = Wanted { command: "./local", args: &[], cwd: None, path: "" };
         assert!(matches!(find(&RealDisk, &nowhere), Err(ProgramError::Relative(_))));
+    }
+
+    /// A disk on which everything is a program.
+    struct Everything;
+
+    impl Disk for Everything {
+        fn is_file(&self, _: &Path) -> bool {
+            true
+        }
+        fn is_program(&self, _: &Path) -> bool {
+            true
+        }
+        fn real_path(&self, path: &Path) -> io::Result<PathBuf> {
+            Ok(path.to_owned())
+        }
+        fn first_bytes(&self, _: &Path, _: u64) -> io::Result<Vec<u8>> {
+            Ok(Vec::new())
+        }
+        fn digest(&self, _: &Path, _: u64) -> io::Result<Digest> {
+            Ok(Digest::of(b""))
+        }
+    }
+
+    #[test]
+    fn a_folder_of_path_that_is_not_absolute_is_passed_over() {
+        for (path, found) in [
+            (".", None),
+            ("", None),
+            ("bin:./x:../y", None),
+            (".::/bin", Some("/bin/x")),
+            ("/a:/b", Some("/a/x")),
+        ] {
+            let wanted = Wanted { command: "x", args: &[], cwd: None, path };
+            let program = find(&Everything, &wanted).ok().map(|found| found.program.path);
+            assert_eq!(program, found.map(PathBuf::from), "{path}");
+        }
     }
 
     #[test]

@@ -73,7 +73,7 @@ fn an_error_is_short_and_holds_no_half_of_a_secret() {
     for before in (64 * 1024 - 20)..=(64 * 1024) {
         let text =
             format!("{}{SECRET}{}", "\u{200b}x".repeat(before / 4), "hunter2".repeat(10_000));
-        assert!(!scrubber().scrub_to(&text, usize::MAX).contains("unter"), "{before}");
+        assert!(!scrubber().scrub_to(&text, usize::MAX).contains("hu"), "{before}");
     }
     assert!(!scrubber().scrub_to(&format!("{}{SECRET}", "x".repeat(1_995)), 2_000).contains("hun"));
 }
