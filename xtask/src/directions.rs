@@ -21,6 +21,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("narthex-graph", &["narthex-core", "narthex-store"]),
     ("narthex-graph-surface", &["narthex-core", "narthex-gate", "narthex-graph", "narthex-store"]),
     ("narthex-mcp", &["narthex-core", "narthex-egress", "narthex-gate"]),
+    ("narthex-servers", &["narthex-core", "narthex-gate", "narthex-store", "narthex-walls"]),
     ("narthex-workspace", &["narthex-core", "narthex-gate", "narthex-store"]),
     (
         "narthex-server",
