@@ -41,8 +41,11 @@ impl Uniques {
             }
             let had = match row.before() {
                 Some(_) if row.is_same() => None,
-                // What cannot be read as it is now was like nothing.
-                Some(body) => Content::read(schema, row.change.kind, body).ok(),
+                Some(body) => match Content::read(schema, row.change.kind, body) {
+                    // What cannot be read as it is now was like nothing.
+                    Err(ExecError::Body(_)) => None,
+                    read => Some(read?),
+                },
                 None => None,
             };
             for (number, unique) in after.uniques().iter().enumerate() {

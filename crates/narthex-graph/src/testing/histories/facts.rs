@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::{Change, Key, Row, Rows};
 use crate::merge::Body;
-use crate::schema::{Card, Schema};
+use crate::schema::{Card, Check, Schema};
 
 /// What a schema says: each thing under a name that stays. Merged one by one.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -36,7 +36,7 @@ impl Facts {
             }
         }
         for node in &schema.nodes {
-            for at in node.checks.iter().flat_map(|check| check.properties()) {
+            for at in node.checks.iter().flat_map(Check::properties) {
                 let slot = &node.properties[at].slot;
                 facts.insert(format!("check {}.{slot}", node.slot), String::new());
             }
@@ -161,10 +161,9 @@ impl Facts {
     /// How many everybody must and may know.
     fn card(&self) -> Option<(u32, u32)> {
         let said = self.0.get("card Knows")?;
-        let cards = [(0, 1), (1, 2)].into_iter();
-        cards
-            .filter(|(min, max)| *said == format!("{:?}", Card { min: *min, max: Some(*max) }))
-            .next()
+        let is =
+            |(min, max): &(u32, u32)| *said == format!("{:?}", Card { min: *min, max: Some(*max) });
+        [(0, 1), (1, 2)].into_iter().find(is)
     }
 
     /// A body without what is no longer seen.
@@ -200,11 +199,11 @@ impl Facts {
                     let of = |(row, _): &(&Row, &Body)| {
                         row.0 == "Knows" && row.1.ends().is_some_and(|[from, _]| from == no)
                     };
-                    rows.iter().filter(of).count() as u32
+                    rows.iter().filter(of).count()
                 };
                 let mut numbers = (1..=super::PEOPLE)
                     .filter(|no| rows.contains_key(&("Person".to_owned(), Key::Node(*no))));
-                numbers.all(|no| (min..=max).contains(&known(no)))
+                numbers.all(|no| (min as usize..=max as usize).contains(&known(no)))
             })
             && (self.are_beings() || rows.keys().all(|row| row.0 != "Likes"))
             && ended(rows)
