@@ -76,7 +76,7 @@ async fn a_target_that_ends_leaves_nothing() {
 #[tokio::test]
 async fn a_comet_is_caught() {
     let room = Room::new();
-    let launch = room.launch(preset(Preset::None), &["comet", room.mark()]);
+    let launch = room.launch(preset(Preset::None), &["comet", room.mark(), "3000"]);
     let mut spawned = Spawned::start(&launch).expect("up");
     ready(&mut spawned).await;
     spawned.stop().await;

@@ -24,7 +24,7 @@ pub(crate) fn play(role: &str, words: &[OsString]) -> ExitCode {
         "stubborn" => stubborn(),
         "tree" => tree(text[0]),
         "daemon" => daemon(text[0]),
-        "comet" => comet(text[0]),
+        "comet" => comet(text[0], text[1].parse().expect("turns")),
         "leaves-daemon" => leaves_daemon(text[0]),
         "until-eof" => until_eof(),
         "exit" => ExitCode::from(text[0].parse::<u8>().expect("a code")),
@@ -41,10 +41,11 @@ pub(crate) fn play(role: &str, words: &[OsString]) -> ExitCode {
     }
 }
 
+/// Longer than any test waits, and not for ever: where the rule that ends it is broken, the machine
+/// is not to keep it.
 fn forever() -> ! {
-    loop {
-        std::thread::sleep(Duration::from_hours(1));
-    }
+    std::thread::sleep(Duration::from_mins(2));
+    std::process::exit(99)
 }
 
 fn ignore_signals() {
@@ -92,15 +93,21 @@ fn leaves_daemon(mark: &str) -> ExitCode {
     ExitCode::from(3)
 }
 
-/// Never the same process for long, never in the same session.
-fn comet(mark: &str) -> ExitCode {
+/// Never the same process for long, never in the same session; burnt out after a while.
+fn comet(mark: &str, turns: u32) -> ExitCode {
+    let next = |turns: u32| {
+        let turns = turns.to_string();
+        Command::new("/proc/self/exe").args(["comet", mark, &turns]).spawn().expect("a child")
+    };
     if setsid().is_err() {
         // The first of them stays, so that the others have somebody to run from.
-        again("comet", mark);
+        next(turns);
         said("ready");
         stubborn();
     }
-    again("comet", mark);
+    if turns > 0 {
+        next(turns - 1);
+    }
     ExitCode::SUCCESS
 }
 
