@@ -161,6 +161,7 @@ macro_rules! store_suite {
                 a_request_is_for_the_call_it_shows,
                 lists_are_filtered_and_newest_first,
                 the_same_call_waits_once,
+                the_newest_is_the_one_asked_for_last_whatever_the_clock_said,
                 only_so_many_may_wait,
                 one_that_waited_too_long_is_void,
                 the_owner_decides_once_and_on_what_was_shown,
