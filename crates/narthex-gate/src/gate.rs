@@ -135,7 +135,7 @@ impl Gate {
     pub async fn health(&self) -> Health {
         Health {
             store: self.0.store.head().await.is_ok(),
-            ledger: self.0.store.is_well(),
+            ledger: self.0.store.try_writing().await,
             policy: self.0.policy.load().is_in_force(),
             running: !self.0.stops.is_everything_stopped(),
         }

@@ -145,4 +145,10 @@ pub trait Commits: Debug + Send + Sync {
     /// A number that rises whenever an agent, a token or a space changed (after the commit), so
     /// that what was remembered of them can be dropped at once.
     fn identity_epoch(&self) -> u64;
+    /// The same, tried by a write if there was none lately: a disk that fills up while nobody calls
+    /// is noticed by whoever asks.
+    async fn try_writing(&self) -> bool {
+        self.is_well()
+    }
+
 }

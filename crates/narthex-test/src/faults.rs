@@ -90,6 +90,10 @@ impl Commits for Faults {
 
 #[async_trait]
 impl Spaces for Faults {
+    async fn try_writing(&self) -> bool {
+        self.inner.try_writing().await && self.is_well()
+    }
+
     async fn space(&self, id: SpaceId) -> Result<Option<Space>, StoreError> {
         self.inner.space(id).await
     }

@@ -84,6 +84,7 @@ impl Writer {
             return Err(Abort { message, until_restart: true, of_disk: false });
         }
         self.standing.failing(false);
+        self.probe.told();
         self.committed(books);
         Ok(())
     }

@@ -12,6 +12,8 @@ mod guards;
 mod hands;
 mod house;
 mod places;
+mod probe;
+mod reserves;
 mod seal;
 mod token_use;
 
@@ -33,6 +35,8 @@ pub(crate) use checkpoints::Checkpoints;
 pub(crate) use hands::Hands;
 pub(crate) use house::Upkeep;
 pub(crate) use places::Places;
+pub(crate) use probe::Probe;
+pub(crate) use reserves::Reserves;
 use token_use::TokenUse;
 
 /// What the writer is asked to do.
@@ -46,6 +50,8 @@ pub(crate) enum Command {
         /// Where the answer goes. Nobody may be there any more; the unit is made durable anyway.
         answer: oneshot::Sender<Result<Committed, StoreError>>,
     },
+    /// Find out whether a write would reach the disk, and answer when that is known.
+    Probe(oneshot::Sender<()>),
     /// Finish what waits, and end.
     Close,
 }
@@ -171,6 +177,8 @@ pub(crate) struct Writer {
     pub(crate) checkpoints: Checkpoints,
     /// Held for as long as there is a writer.
     pub(crate) lock: Lock,
+    /// What is known of the disk while nobody writes.
+    pub(crate) probe: Probe,
 }
 
 pub(crate) use token_use::TokenUse as RememberedUse;
@@ -195,12 +203,14 @@ impl Writer {
             let mut answers = Vec::with_capacity(waiting.len());
             for command in waiting.drain(..) {
                 match command {
+            let mut asking = Vec::new();
                     Command::Commit { unit, answer } => {
                         units.push(unit);
                         answers.push(answer);
                     }
                     // No more come in; what is in the queue is still taken.
                     Command::Close => queue.close(),
+                    Command::Probe(answer) => asking.push(answer),
                 }
             }
             self.shorten_wal().await;
@@ -210,6 +220,12 @@ impl Writer {
             }
         }
         self.seal_tail().await;
+            if !asking.is_empty() {
+                self.probe().await;
+                for answer in asking {
+                    let _ = answer.send(());
+                }
+            }
         self.close_accounts().await;
         self
     }
