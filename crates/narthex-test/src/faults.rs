@@ -217,6 +217,9 @@ impl GateBooks for Faults {
         self.inner.switches().await
     }
     async fn noted_mode(&self) -> Result<Option<(Mode, Option<Mode>)>, StoreError> {
+    async fn latches_of(&self, agent: AgentId) -> Result<Vec<(Holder, Latch)>, StoreError> {
+        self.inner.latches_of(agent).await
+    }
         self.inner.noted_mode().await
     }
 }

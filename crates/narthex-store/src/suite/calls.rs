@@ -100,7 +100,7 @@ pub(super) fn cause(now: Moment) -> Cause {
 
 /// A unit of one observed call whose answer sets this.
 pub(super) fn arming(agent: &Agent, taint: Taint, now: Moment) -> UnitOfWork {
-    let arms = Arming { holder: holder(agent), taint, cause: cause(now), every_millis: None };
+    let arms = Arming { holder: holder(agent), taint, cause: cause(now) };
     UnitOfWork { arms: Some(arms), ..guarded(agent, Vec::new()) }
 }
 

@@ -186,6 +186,7 @@ macro_rules! store_suite {
                 an_answer_sets_what_it_brings,
                 setting_it_again_is_noted_only_now_and_then,
                 a_refused_unit_sets_nothing,
+                what_was_taken_in_anywhere_counts_everywhere,
                 a_decision_on_less_is_refused,
                 only_what_is_named_is_opened,
                 a_window_opens_only_what_ran_out,

@@ -243,7 +243,7 @@ impl House {
             first: now,
             last: now,
         };
-        let arms = Arming { holder: self.holder, taint: BOTH, cause, every_millis: None };
+        let arms = Arming { holder: self.holder, taint: BOTH, cause };
         UnitOfWork { arms: Some(arms), ..UnitOfWork::default() }
     }
 
