@@ -88,6 +88,8 @@ reasons! {
     LimitReached = "limit_reached", "a limit is reached";
     /// The ledger or the store cannot be written.
     Unavailable = "unavailable", "the call cannot be recorded right now, so it was not made; try again later";
+    /// It acted outside, and what came of it could not be recorded.
+    OutcomeUnknown = "outcome_unknown", "unknown: the call may have been made, and what came of it could not be recorded; do not repeat it before the owner has looked";
     /// The deadline passed.
     DeadlineExceeded = "deadline_exceeded", "the call took too long and was ended";
     /// A session id that this agent has not opened, or that has ended.

@@ -22,7 +22,7 @@ impl StopBoard {
         Self(watch::Sender::new(Arc::new(unread("the switches have not been read yet"))))
     }
 
-    fn now(&self) -> Arc<Switches> {
+    pub(super) fn now(&self) -> Arc<Switches> {
         Arc::clone(&self.0.borrow())
     }
 

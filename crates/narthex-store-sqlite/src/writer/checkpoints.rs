@@ -110,7 +110,7 @@ impl Writer {
         if !self.standing.is_writable() || !self.checkpoints.sealer.is_behind() {
             return;
         }
-        let mut books = Books::after(self.tail, self.memory.gate());
+        let mut books = Books::after(self.tail, self.memory.gate(), self.reserves.clone());
         books.seal_now = true;
         if let Err(Abort { message, until_restart, of_disk }) = self.write(books).await {
             tracing::error!(error = %message, "the end of the ledger could not be signed");

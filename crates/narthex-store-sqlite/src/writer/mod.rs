@@ -167,6 +167,8 @@ pub(crate) struct Writer {
     pub(crate) memory: Arc<GateMemory>,
     /// The rows that accounts are kept in.
     pub(crate) budgets: BudgetBooks,
+    /// What calls under way may still use up.
+    pub(crate) reserves: Reserves,
     /// The files it writes to.
     pub(crate) places: Places,
     /// Whether another hand wrote.
@@ -175,10 +177,10 @@ pub(crate) struct Writer {
     pub(crate) seal_key: SealKey,
     /// The tree over the ledger, and what of it is signed.
     pub(crate) checkpoints: Checkpoints,
-    /// Held for as long as there is a writer.
-    pub(crate) lock: Lock,
     /// What is known of the disk while nobody writes.
     pub(crate) probe: Probe,
+    /// Held for as long as there is a writer.
+    pub(crate) lock: Lock,
 }
 
 pub(crate) use token_use::TokenUse as RememberedUse;
@@ -201,16 +203,16 @@ impl Writer {
             }
             let mut units = Vec::with_capacity(waiting.len());
             let mut answers = Vec::with_capacity(waiting.len());
+            let mut asking = Vec::new();
             for command in waiting.drain(..) {
                 match command {
-            let mut asking = Vec::new();
                     Command::Commit { unit, answer } => {
                         units.push(unit);
                         answers.push(answer);
                     }
+                    Command::Probe(answer) => asking.push(answer),
                     // No more come in; what is in the queue is still taken.
                     Command::Close => queue.close(),
-                    Command::Probe(answer) => asking.push(answer),
                 }
             }
             self.shorten_wal().await;
@@ -218,14 +220,14 @@ impl Writer {
             for (answer, result) in answers.into_iter().zip(results) {
                 let _ = answer.send(result);
             }
-        }
-        self.seal_tail().await;
             if !asking.is_empty() {
                 self.probe().await;
                 for answer in asking {
                     let _ = answer.send(());
                 }
             }
+        }
+        self.seal_tail().await;
         self.close_accounts().await;
         self
     }

@@ -245,7 +245,8 @@ fn records_that_the_anchor_has_not_come_past_stay() {
     let (house, elsewhere) = (house(), folder());
     let anchor = elsewhere.path().join("anchor");
     let keep = || {
-        fs::write(&anchor, stdout(&narthex(&["ledger", "checkpoint"], house.path()))).expect("kept");
+        fs::write(&anchor, stdout(&narthex(&["ledger", "checkpoint"], house.path())))
+            .expect("kept");
     };
     keep();
     let settings = format!("[ledger]\nanchor = {:?}\n", anchor.display().to_string());
