@@ -189,7 +189,7 @@ impl Inner {
             answer = performing => answer,
             () = hung_up.cancelled() => Err(ended(Reason::Interrupted)),
         };
-        Some(self.settle(permit, Sealed(answer).from_outside()).await)
+        Some(self.settle(permit, Sealed(answer).after_acting()).await)
     }
 
     /// Makes the record of an answer durable, with what the answer does to the latch, and only
@@ -379,7 +379,7 @@ struct Sealed(Result<ToolOutput, ToolError>);
 
 impl Sealed {
     /// After the intent nobody can say that nothing was made.
-    fn from_outside(self) -> Self {
+    fn after_acting(self) -> Self {
         match self.0 {
             Err(ToolError::Unavailable(why)) => {
                 tracing::error!(%why, "a call that acts outside cannot be told");
