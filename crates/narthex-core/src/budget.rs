@@ -86,6 +86,15 @@ impl Usage {
         Some((Holder { agent: *id, space: record.space }, usage))
     }
 
+    /// One call of this tier, whatever comes of it.
+    pub fn one_call(tier: Tier) -> Self {
+        let mut usage = Self::default();
+        if let Some(calls) = usage.calls.get_mut(tier as usize) {
+            *calls = 1;
+        }
+        usage
+    }
+
     /// Both together.
     pub fn and(self, other: Self) -> Self {
         let mut calls = self.calls;
@@ -212,8 +221,10 @@ impl Budget {
         Self { window_seconds: self.window_seconds, ..Self::default() } == *self
     }
 
-    /// Whether so much more may be used after so much. Calls and bytes are held exactly; time and
-    /// cost, known only afterwards, are held from the first call that begins past the limit.
+    /// Whether so much more may be used after so much. Calls and bytes are held exactly. Time and cost
+    /// are known only afterwards: what a call may use up of them is put in reserve before
+    /// ([`Self::holds`]) and counts as used; where nothing says how much that is, they are held from
+    /// the first call that begins past the limit.
     pub fn admits(&self, used: &Usage, more: &Usage) -> Result<(), Overspent> {
         for (n, tier) in Tier::ALL.into_iter().enumerate() {
             let at = |of: &[u64; 4]| of.get(n).copied().unwrap_or(0);
@@ -241,6 +252,37 @@ impl Budget {
             return Err(Overspent::Cost { used: used.cost.0, limit: limit.0 });
         }
         Ok(())
+    }
+}
+
+impl Budget {
+    /// Whether so much time and cost can be put in reserve after so much was used up or reserved.
+    pub fn holds(&self, used: &Usage, reserve: &Usage) -> Result<(), Overspent> {
+        if let Some(limit) = self.millis {
+            let most = limit.saturating_mul(1_000);
+            if reserve.micros > 0 && used.micros.saturating_add(reserve.micros) > most {
+                return Err(Overspent::Time { used: used.micros / 1_000, limit });
+            }
+        }
+        if let Some(limit) = self.cost
+            && reserve.cost > Cost::default()
+            && used.and(*reserve).cost > limit
+        {
+            return Err(Overspent::Cost { used: used.cost.0, limit: limit.0 });
+        }
+        Ok(())
+    }
+
+    /// What of it is about the bytes of an answer alone.
+    #[must_use]
+    pub fn of_bytes(&self) -> Self {
+        Self { window_seconds: self.window_seconds, bytes: self.bytes, ..Self::default() }
+    }
+
+    /// The time that is left after so much, if there is a limit.
+    pub fn time_left(&self, used: &Usage) -> Option<Duration> {
+        let most = self.millis?.saturating_mul(1_000);
+        Some(Duration::from_micros(most.saturating_sub(used.micros)))
     }
 }
 

@@ -28,7 +28,7 @@ pub struct Cause {
     pub subject: Subject,
     /// When it was set first.
     pub first: Moment,
-    /// When it was last set again, to a sixtieth of the window where there is one.
+    /// When it was last set again, to a second: also where no window runs, as one may later.
     pub last: Moment,
 }
 
@@ -48,12 +48,12 @@ impl Latch {
     }
 
     /// Sets what is not set yet. True if anything worth keeping changed: a bit that is set keeps
-    /// its first cause, and learns when it was last set only once in `every` milliseconds.
-    pub fn arm(&mut self, taint: Taint, cause: &Cause, every: Option<u64>) -> bool {
+    /// its first cause, and learns when it was last set only once a second.
+    pub fn arm(&mut self, taint: Taint, cause: &Cause) -> bool {
         let mut changed = false;
         let bits = [(taint.private, &mut self.private), (taint.untrusted, &mut self.untrusted)];
         for (arms, bit) in bits {
-            if arms && is_news(bit.as_ref(), cause.last, every) {
+            if arms && is_news(bit.as_ref(), cause.last) {
                 match bit {
                     None => *bit = Some(cause.clone()),
                     Some(set) => set.last = cause.last,
@@ -65,9 +65,9 @@ impl Latch {
     }
 
     /// Whether setting this now would change anything worth keeping.
-    pub fn would_arm(&self, taint: Taint, now: Moment, every: Option<u64>) -> bool {
-        taint.private && is_news(self.private.as_ref(), now, every)
-            || taint.untrusted && is_news(self.untrusted.as_ref(), now, every)
+    pub fn would_arm(&self, taint: Taint, now: Moment) -> bool {
+        taint.private && is_news(self.private.as_ref(), now)
+            || taint.untrusted && is_news(self.untrusted.as_ref(), now)
     }
 
     /// Opens what is named. True if anything was set.
@@ -78,11 +78,8 @@ impl Latch {
     }
 }
 
-fn is_news(set: Option<&Cause>, now: Moment, every: Option<u64>) -> bool {
-    set.is_none_or(|set| {
-        let apart = now.wall.as_millis().abs_diff(set.last.wall.as_millis());
-        every.is_some_and(|every| apart >= every)
-    })
+fn is_news(set: Option<&Cause>, now: Moment) -> bool {
+    set.is_none_or(|set| now.wall.as_millis().abs_diff(set.last.wall.as_millis()) >= KEPT_TO_MILLIS)
 }
 
 /// What an answer does to a latch, in the same transaction as the record that releases it.
@@ -94,6 +91,7 @@ pub struct Arming {
     pub taint: Taint,
     /// By what.
     pub cause: Cause,
-    /// How exactly the last setting is kept, where a window is configured.
-    pub every_millis: Option<u64>,
 }
+
+/// How exactly the last setting is kept. Not every answer is worth a row.
+const KEPT_TO_MILLIS: u64 = 1_000;

@@ -74,7 +74,7 @@ pub use scope::{NoSpaceScope, Scope};
 pub use server::{DefinitionKind, DefinitionName, DefinitionNameError, ServerBook, ServerStanding};
 pub use slug::{PageSlug, Slug, SlugError};
 pub use space::Space;
-pub use switch::{Engaged, EngagedBy, ParseScopeError, Place, SwitchScope, Switches};
+pub use switch::{Engaged, EngagedBy, ParseScopeError, Place, Reaches, SwitchScope, Switches};
 pub use taint::Taint;
 pub use text::{TextError, Title, clean_line};
 pub use tier::{Ceiling, Consent, Mode, ParseModeError, ParseTierError, Tier};

@@ -90,6 +90,8 @@ reasons! {
     Unavailable = "unavailable", "the call cannot be recorded right now, so it was not made; try again later";
     /// An upstream server did not do what was asked.
     UpstreamFailed = "upstream_failed", "the server behind this did not answer as it should";
+    /// It acted outside, and what came of it could not be recorded.
+    OutcomeUnknown = "outcome_unknown", "unknown: the call may have been made, and what came of it could not be recorded; do not repeat it before the owner has looked";
     /// The deadline passed.
     DeadlineExceeded = "deadline_exceeded", "the call took too long and was ended";
     /// A session id that this agent has not opened, or that has ended.

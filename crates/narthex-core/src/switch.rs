@@ -1,5 +1,6 @@
 //! The kill switch, in scopes.
 
+use std::collections::BTreeSet;
 use std::fmt;
 use std::str::FromStr;
 
@@ -99,10 +100,47 @@ pub struct Engaged {
 pub struct Place {
     /// Whose call.
     pub agent: AgentId,
-    /// In which space.
-    pub space: Option<SpaceId>,
+    /// Into which spaces it reaches.
+    pub reaches: Reaches,
     /// Through which upstream server.
     pub upstream: Option<Slug>,
+}
+
+/// The spaces a call reaches into.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Reaches {
+    /// Exactly this one.
+    One(SpaceId),
+    /// All but those it looks past, because they were stopped when it was decided on.
+    AllBut(BTreeSet<SpaceId>),
+}
+
+impl Reaches {
+    /// The one that is named. Where none is, it may be any, so whichever is stopped stops it.
+    pub fn of(space: Option<SpaceId>) -> Self {
+        space.map_or_else(|| Self::AllBut(BTreeSet::new()), Self::One)
+    }
+
+    /// All that are not stopped now: how a call across all spaces looks past those that are.
+    pub fn across(switches: &Switches) -> Self {
+        Self::AllBut(switches.spaces())
+    }
+
+    /// Whether it reaches into this one.
+    pub fn covers(&self, space: SpaceId) -> bool {
+        match self {
+            Self::One(own) => *own == space,
+            Self::AllBut(past) => !past.contains(&space),
+        }
+    }
+
+    /// The spaces it looks past.
+    pub fn past(&self) -> BTreeSet<SpaceId> {
+        match self {
+            Self::One(_) => BTreeSet::new(),
+            Self::AllBut(past) => past.clone(),
+        }
+    }
 }
 
 /// The switches that are engaged.
@@ -144,10 +182,19 @@ impl Switches {
     pub fn stops(&self, place: &Place) -> Option<&Engaged> {
         self.0.iter().find(|engaged| match &engaged.scope {
             SwitchScope::Everything => true,
-            SwitchScope::Space(space) => place.space == Some(*space),
+            SwitchScope::Space(space) => place.reaches.covers(*space),
             SwitchScope::Agent(agent) => place.agent == *agent,
             SwitchScope::Upstream(name) => place.upstream.as_ref() == Some(name),
         })
+    }
+
+    /// The spaces that are stopped by a switch of their own.
+    pub fn spaces(&self) -> BTreeSet<SpaceId> {
+        let space = |engaged: &Engaged| match &engaged.scope {
+            SwitchScope::Space(space) => Some(*space),
+            SwitchScope::Everything | SwitchScope::Agent(_) | SwitchScope::Upstream(_) => None,
+        };
+        self.0.iter().filter_map(space).collect()
     }
 
     /// All of them.
@@ -158,7 +205,7 @@ impl Switches {
 
 #[cfg(test)]
 mod tests {
-    use super::{Engaged, EngagedBy, Place, SwitchScope, Switches};
+    use super::{Engaged, EngagedBy, Place, Reaches, SwitchScope, Switches};
     use crate::{AgentId, SpaceId, Timestamp};
     use uuid::Uuid;
 
@@ -169,7 +216,7 @@ mod tests {
         let name = |text: &str| text.parse().expect("a slug");
         let place = |a, s: Option<u128>, up: Option<&str>| Place {
             agent: agent(a),
-            space: s.map(space),
+            reaches: Reaches::of(s.map(space)),
             upstream: up.map(name),
         };
         let here = [
@@ -179,7 +226,7 @@ mod tests {
         ];
         for (scope, stopped) in [
             (SwitchScope::Everything, [true, true, true]),
-            (SwitchScope::Space(space(1)), [true, true, false]),
+            (SwitchScope::Space(space(1)), [true, true, true]),
             (SwitchScope::Agent(agent(1)), [true, false, false]),
             (SwitchScope::Upstream(name("web")), [false, true, false]),
             (SwitchScope::Upstream(name("we")), [false, false, false]),
@@ -192,6 +239,20 @@ mod tests {
             assert!(switches.lift(&scope) && !switches.lift(&scope));
             assert!(here.iter().all(|place| switches.stops(place).is_none()));
         }
+    }
+
+    #[test]
+    fn a_call_across_all_spaces_looks_past_those_that_are_stopped_and_ends_with_the_next() {
+        let space = |n| SpaceId::from_uuid(Uuid::from_u128(n));
+        let agent = AgentId::from_uuid(Uuid::from_u128(9));
+        let mut switches = Switches::new([engaged(SwitchScope::Space(space(1)))]);
+        let place = Place { agent, reaches: Reaches::across(&switches), upstream: None };
+        assert!(!place.reaches.covers(space(1)) && place.reaches.covers(space(2)));
+        assert!(switches.stops(&place).is_none());
+        switches.engage(engaged(SwitchScope::Space(space(2))));
+        assert!(switches.stops(&place).is_some(), "it may have looked there");
+        let named = Place { reaches: Reaches::One(space(3)), ..place };
+        assert!(switches.stops(&named).is_none());
     }
 
     fn engaged(scope: SwitchScope) -> Engaged {

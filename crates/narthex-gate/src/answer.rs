@@ -190,14 +190,19 @@ fn refusal_of(refused: &narthex_store::Refused) -> ToolError {
         }
         Refused::UnfitProposal(_) => Reason::InvalidArguments,
         Refused::OverCeiling => Reason::OverCeiling,
+        Refused::OverMode => Reason::OverMode,
         Refused::OverBudget(over) => {
-            let message = format!("{}: {over}", Reason::OverBudget.message());
-            return ToolError::caller(Reason::OverBudget, message);
+            return ToolError::caller(Reason::OverBudget, over_budget(*over));
         }
         Refused::AgentInactive => Reason::AgentDisabled,
         Refused::TokenDead => Reason::Unauthorized,
     };
     ToolError::caller(reason, refused.to_string())
+}
+
+/// What a caller is told whose budget is used up.
+pub(crate) fn over_budget(over: narthex_core::Overspent) -> String {
+    format!("{}: {over}", Reason::OverBudget.message())
 }
 
 /// Every result is sent in a form for programs and in one for those that only read text.

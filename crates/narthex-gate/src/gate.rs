@@ -7,7 +7,7 @@ use moka::sync::Cache;
 use narthex_core::{Agent, AgentId, CallId, Mode, SpaceId, Tier};
 use narthex_policy::PolicyEngine;
 use narthex_store::{Clock, RowKey, Store, fresh_uuid};
-use tokio::sync::Semaphore;
+use tokio::sync::{Mutex, Semaphore};
 use tokio_util::task::TaskTracker;
 
 use crate::pipeline::{Limits, StopBoard, Tally, Verdicts};
@@ -52,6 +52,9 @@ pub(crate) struct Inner {
     pub(crate) rows: RowKey,
     pub(crate) mode: ArcSwap<Mode>,
     pub(crate) stops: StopBoard,
+    /// Held by whoever changes posture or switches: what is durable and what is in memory then come
+    /// in the same order.
+    pub(crate) turns: Mutex<()>,
     pub(crate) sessions: Sessions,
 }
 
@@ -83,6 +86,7 @@ impl Gate {
             rows,
             mode: ArcSwap::from_pointee(config.mode),
             stops: StopBoard::new(),
+            turns: Mutex::new(()),
             sessions: Sessions::new(config.sessions.clone()),
             limits: Limits::new(&config),
             tally: Tally::new(&config),
@@ -135,7 +139,7 @@ impl Gate {
     pub async fn health(&self) -> Health {
         Health {
             store: self.0.store.head().await.is_ok(),
-            ledger: self.0.store.is_well(),
+            ledger: self.0.store.try_writing().await,
             policy: self.0.policy.load().is_in_force(),
             running: !self.0.stops.is_everything_stopped(),
         }

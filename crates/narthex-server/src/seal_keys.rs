@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use narthex_store::chain::SealKey;
 
@@ -23,14 +23,24 @@ impl DataDir {
     /// What a verifier needs to check the heads with; none where the key is not.
     pub fn head_key_bytes(&self) -> Result<Option<[u8; 32]>, DataDirError> {
         let path = self.ledger_key();
-        if path.exists() { read_key(&path).map(Some) } else { Ok(None) }
+        if is_there(&path)? { read_key(&path).map(Some) } else { Ok(None) }
+    }
+
+    /// Whether there is a key to sign checkpoints with.
+    pub fn has_seal_key(&self) -> Result<bool, DataDirError> {
+        is_there(&self.seal_key())
+    }
+
+    /// Whether the public half is there. What cannot be looked at is not taken for missing.
+    pub fn has_public_key(&self) -> Result<bool, DataDirError> {
+        is_there(&self.public_key())
     }
 
     /// Makes the key, or reads it. A house that has a public key and not its other half gets no
     /// new one: nobody could tell the two apart from a forger's.
     pub(crate) fn sealing_key(&self) -> Result<SealKey, DataDirError> {
         let (secret, public) = (self.seal_key(), self.public_key());
-        if !secret.exists() && public.exists() {
+        if !self.has_seal_key()? && self.has_public_key()? {
             return Err(DataDirError::BadKey(secret.display().to_string()));
         }
         create_key(&secret)?;
@@ -47,6 +57,10 @@ impl DataDir {
             Err(error) => Err(io_error(&public, error)),
         }
     }
+}
+
+fn is_there(path: &Path) -> Result<bool, DataDirError> {
+    path.try_exists().map_err(|error| io_error(path, error))
 }
 
 #[cfg(test)]

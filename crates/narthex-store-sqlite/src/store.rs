@@ -135,6 +135,14 @@ impl Commits for SqliteStore {
         self.is_writable() && !self.standing.is_failing()
     }
 
+    async fn try_writing(&self) -> bool {
+        let (answer, answered) = oneshot::channel();
+        let asked = self.queue.send_timeout(Command::Probe(answer), PROBE_WAIT).await.is_ok();
+        // A disk that does not answer takes no writes either.
+        let told = asked && tokio::time::timeout(PROBE_WAIT, answered).await.is_ok();
+        told && self.is_well()
+    }
+
     fn identity_epoch(&self) -> u64 {
         self.standing.identity_epoch()
     }
@@ -143,3 +151,6 @@ impl Commits for SqliteStore {
 fn unavailable(why: &str) -> StoreError {
     StoreError::Unavailable(why.to_owned())
 }
+
+/// How long health waits for the disk.
+const PROBE_WAIT: Duration = Duration::from_secs(1);

@@ -77,6 +77,9 @@ pub enum Refused {
     /// A ceiling came down in the meantime.
     #[error("the ceiling no longer admits this tier")]
     OverCeiling,
+    /// The posture came down in the meantime.
+    #[error("the server's mode no longer admits this tier")]
+    OverMode,
     /// The agent took something in after the decision: it must be made again.
     #[error("the agent has taken in more than the decision knew of")]
     TaintMoved,

@@ -165,9 +165,16 @@ pub trait Approvals: Debug + Send + Sync {
 pub trait GateBooks: Debug + Send + Sync {
     /// What an agent has taken in.
     async fn latch(&self, holder: Holder) -> Result<Latch, StoreError>;
-    /// What is set in it: asked on every call.
+    /// What the agent has taken in, in this space or in any other: asked on every call. Most have
+    /// one space; the companion is started for one or for all, and sheds nothing by that.
     async fn taint(&self, holder: Holder) -> Result<Taint, StoreError> {
-        Ok(self.latch(holder).await?.taint())
+        let latches = self.latches_of(holder.agent).await?;
+        Ok(latches.iter().fold(Taint::CLEAN, |taint, (_, latch)| taint.and(latch.taint())))
+    }
+    /// An agent's latches that are set.
+    async fn latches_of(&self, agent: AgentId) -> Result<Vec<(Holder, Latch)>, StoreError> {
+        let latches = self.latches().await?;
+        Ok(latches.into_iter().filter(|(holder, _)| holder.agent == agent).collect())
     }
     /// Every latch that is set.
     async fn latches(&self) -> Result<Vec<(Holder, Latch)>, StoreError>;

@@ -6,7 +6,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use narthex_core::{
     AgentId, ApprovalId, Arming, Budget, CallId, Digest, Holder, Moment, Place, RecordDraft, Taint,
-    Tier, Timestamp, TokenId,
+    Tier, Timestamp, TokenId, Usage,
 };
 
 use crate::{Effect, Effected, StoreError};
@@ -30,9 +30,9 @@ pub enum Guard {
         /// Now.
         now: Timestamp,
     },
-    /// The agent's ceiling, and its space's, still admit this tier.
+    /// The posture, the agent's ceiling and that of the space the call is in still admit this tier.
     CeilingAdmits {
-        /// Whose.
+        /// Whose, and in which space. If in none it may be in any, so all of them must admit it.
         holder: Holder,
         /// The tier of the call.
         tier: Tier,
@@ -52,6 +52,9 @@ pub enum Guard {
         budget: Budget,
         /// Now.
         now: Timestamp,
+        /// What the call whose intent this is may use up besides before its outcome is recorded. It
+        /// counts as used up until then.
+        reserves: Usage,
     },
     /// The owner approved exactly this call, lately, and nobody has used it: it is used up here,
     /// together with the rest of the unit or not at all.
@@ -140,6 +143,12 @@ pub trait Commits: Debug + Send + Sync {
     /// Whether the last write went well, or one that was tried since: what health is told.
     fn is_well(&self) -> bool {
         self.is_writable()
+    }
+
+    /// The same, tried by a write if there was none lately: a disk that fills up while nobody calls
+    /// is noticed by whoever asks.
+    async fn try_writing(&self) -> bool {
+        self.is_well()
     }
 
     /// A number that rises whenever an agent, a token or a space changed (after the commit), so

@@ -24,14 +24,16 @@ pub struct Faults {
     inner: Arc<dyn Store>,
     no_writing: AtomicBool,
     no_reading: AtomicBool,
+    no_approvals: AtomicBool,
     between: Mutex<Option<UnitOfWork>>,
 }
 
 impl Faults {
     /// In front of this one.
     pub fn new(inner: Arc<dyn Store>) -> Self {
-        let (no_writing, no_reading) = (AtomicBool::new(false), AtomicBool::new(false));
-        Self { inner, no_writing, no_reading, between: Mutex::new(None) }
+        let no = || AtomicBool::new(false);
+        let between = Mutex::new(None);
+        Self { inner, no_writing: no(), no_reading: no(), no_approvals: no(), between }
     }
 
     /// Nothing can be made durable any more, or again.
@@ -42,6 +44,11 @@ impl Faults {
     /// No page and no space can be read any more, or again; the failure names what it must not.
     pub fn fail_reading(&self, fails: bool) {
         self.no_reading.store(fails, Ordering::SeqCst);
+    }
+
+    /// Whether a call was approved cannot be told any more, or again.
+    pub fn fail_approvals(&self, fails: bool) {
+        self.no_approvals.store(fails, Ordering::SeqCst);
     }
 
     /// Lets this happen right before the next change an agent asks for is committed: after
@@ -81,6 +88,10 @@ impl Commits for Faults {
     }
     fn is_well(&self) -> bool {
         self.inner.is_well() && self.is_writable()
+    }
+
+    async fn try_writing(&self) -> bool {
+        self.inner.try_writing().await && self.is_well()
     }
 
     fn identity_epoch(&self) -> u64 {
@@ -188,6 +199,9 @@ impl Approvals for Faults {
         holder: Holder,
         digest: Digest,
     ) -> Result<Option<Approval>, StoreError> {
+        if self.no_approvals.load(Ordering::SeqCst) {
+            return Err(StoreError::Unavailable(SECRET_OF_THE_STORE.to_owned()));
+        }
         self.inner.approval_of(holder, digest).await
     }
     async fn approvals(&self, filter: &ApprovalFilter) -> Result<Vec<Approval>, StoreError> {
@@ -202,6 +216,9 @@ impl GateBooks for Faults {
     }
     async fn taint(&self, holder: Holder) -> Result<Taint, StoreError> {
         self.inner.taint(holder).await
+    }
+    async fn latches_of(&self, agent: AgentId) -> Result<Vec<(Holder, Latch)>, StoreError> {
+        self.inner.latches_of(agent).await
     }
     async fn latches(&self) -> Result<Vec<(Holder, Latch)>, StoreError> {
         self.inner.latches().await

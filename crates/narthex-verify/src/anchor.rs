@@ -38,6 +38,11 @@ impl Anchor {
         Self::signed(&note, key).map_err(|why| said(why.to_owned()))
     }
 
+    /// The record it names.
+    pub const fn size(&self) -> u64 {
+        self.size
+    }
+
     pub(crate) fn agrees(&self, root: &Hash, chain: &Hash) -> bool {
         self.root == *root && self.chain.is_none_or(|said| said == *chain)
     }

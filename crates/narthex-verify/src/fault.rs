@@ -79,6 +79,9 @@ pub enum Fault {
     /// There is no checkpoint at all: a house has one from its founding on.
     #[error("the ledger has no checkpoint at all")]
     NeverSealed,
+    /// There are checkpoints, and nothing to check their signatures with.
+    #[error("the ledger has signed checkpoints, and there is no public key to check them with")]
+    NoPublicKey,
     /// A checkpoint is not signed with this house's key, or says something else than its row.
     #[error("the checkpoint at record {size} is not genuine: {why}")]
     SealForged {

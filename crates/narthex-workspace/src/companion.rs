@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use narthex_core::{EntityType, Question, Target};
+use narthex_core::{EntityType, Question, SpaceId, Target};
 use narthex_gate::{
     Asks, CallContext, Intent, Local, Observe, RecordedIntent, Staged, Surface, SurfaceInfo,
     ToolError, ToolOutput, ToolSpec,
@@ -72,8 +72,8 @@ impl CompanionSurface {
         Self { store, config, tools: Tool::ALL.into_iter().map(Tool::spec).collect() }
     }
 
-    fn reach(&self, context: &CallContext) -> Reach<'_> {
-        Reach { store: &self.store, scope: context.scope }
+    fn reach<'a>(&'a self, context: &'a CallContext) -> Reach<'a> {
+        Reach::of(&self.store, context)
     }
 }
 
@@ -104,6 +104,31 @@ impl Surface for CompanionSurface {
             entity_type,
             target: target.clone(),
         }))
+    }
+
+    async fn space_of(
+        &self,
+        tool: &ToolSpec,
+        arguments: &Value,
+        context: &CallContext,
+    ) -> Result<Option<SpaceId>, ToolError> {
+        let said = |name: &str| arguments.get(name).and_then(Value::as_str);
+        let (reach, named) = (self.reach(context), said("space"));
+        match (Tool::named(&tool.name)?, said("id")) {
+            // A conversation is in none.
+            (Tool::Read, _) if said("kind") == Some("conversation") => Ok(None),
+            (Tool::ProposeChange, Some(id)) => {
+                let found = reach.page(id, named).await?.ok_or_else(ToolError::not_found)?;
+                Ok(Some(found.0.id))
+            }
+            (Tool::ProposeChange, None) => Ok(Some(reach.one_space(named).await?.id)),
+            (Tool::Search | Tool::Read | Tool::Context, _) if named.is_none() => {
+                Ok(context.scope.space())
+            }
+            (Tool::Search | Tool::Read | Tool::Context, _) => {
+                Ok(Some(reach.one_space(named).await?.id))
+            }
+        }
     }
 
     async fn observe(

@@ -71,8 +71,8 @@ impl WorkspaceSurface {
         Self { store, config, tools: Tool::ALL.into_iter().map(Tool::spec).collect() }
     }
 
-    fn reach(&self, context: &CallContext) -> Reach<'_> {
-        Reach { store: &self.store, scope: context.scope }
+    fn reach<'a>(&'a self, context: &'a CallContext) -> Reach<'a> {
+        Reach::of(&self.store, context)
     }
 }
 

@@ -1,9 +1,10 @@
 //! How far a call reaches: the spaces of its scope, looked up by a name only where that is allowed.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use narthex_core::{PageKey, PageView, Reason, Scope, Slug, Space, SpaceId};
-use narthex_gate::ToolError;
+use narthex_gate::{CallContext, ToolError};
 use narthex_store::Store;
 
 /// The store as seen from a scope. Everything the tools read goes through here.
@@ -11,14 +12,25 @@ use narthex_store::Store;
 pub(crate) struct Reach<'a> {
     pub(crate) store: &'a Arc<dyn Store>,
     pub(crate) scope: Scope,
+    /// Spaces that a look across all of them does not see.
+    pub(crate) past: &'a BTreeSet<SpaceId>,
 }
 
-impl Reach<'_> {
+impl<'a> Reach<'a> {
+    /// As far as this caller reaches.
+    pub(crate) fn of(store: &'a Arc<dyn Store>, context: &'a CallContext) -> Self {
+        Self { store, scope: context.scope, past: &context.past }
+    }
+
     /// The spaces in scope, or the one that was named, if it is among them.
     pub(crate) async fn spaces(&self, named: Option<&str>) -> Result<Vec<Space>, ToolError> {
         match (self.scope, named) {
             (Scope::Space(own), None) => Ok(vec![self.space(own).await?]),
-            (Scope::AllSpaces, None) => Ok(self.store.spaces().await?),
+            (Scope::AllSpaces, None) => {
+                let mut spaces = self.store.spaces().await?;
+                spaces.retain(|space| !self.past.contains(&space.id));
+                Ok(spaces)
+            }
             (_, Some(slug)) => Ok(vec![self.named(slug).await?]),
         }
     }

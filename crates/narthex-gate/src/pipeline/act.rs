@@ -2,9 +2,12 @@
 
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
+use std::time::Duration;
 
 use futures::FutureExt as _;
-use narthex_core::{EffectSite, Holder, Outcome, Place, Reason, RecordDraft, Subject, Taint};
+use narthex_core::{
+    Cost, EffectSite, Holder, Outcome, Place, Reason, RecordDraft, Subject, Taint, Usage,
+};
 use narthex_store::{Committed, Guard, Receipt, Refused, StoreError, UnitOfWork};
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
@@ -13,6 +16,7 @@ use super::decide::Permit;
 use super::record::{Released, Trace};
 use super::taint::{brought, brought_by_error};
 use super::{Admitted, Invocation};
+use crate::answer::over_budget;
 use crate::gate::Inner;
 use crate::ready::ReadyTool;
 use crate::surface::{Intent, RecordedIntent, Surface};
@@ -101,11 +105,14 @@ impl Inner {
     ) -> Result<ToolOutput, CallError> {
         let trace = &permit.trace;
         let intent = Intent::new(trace.call, trace.tool.clone(), permit.context.clone());
-        let acted = self.in_time(&permit.place, surface.observe(&intent, arguments)).await;
+        let deadline = self.config.call_deadline;
+        let observing = surface.observe(&intent, arguments);
+        let acted = self.in_time(deadline, &permit.place, observing).await;
         if let Err(ToolError::Caller { reason: Reason::Stopped, .. }) = &acted {
             return self.fail(trace, permit.holder, stopped()).await;
         }
-        let guards = std::iter::once(not_stopped(permit)).chain(self.within_budget(permit));
+        let guards = std::iter::once(not_stopped(permit))
+            .chain(self.within_budget(permit, Usage::default()));
         let guards = guards.collect();
         self.release(permit, Sealed(acted), guards, |trace| {
             trace.observed(Outcome::Ok, Reason::Permitted, Subject::default())
@@ -117,11 +124,14 @@ impl Inner {
     async fn change(&self, surface: &dyn Surface, permit: &Permit, arguments: Value) -> Acted {
         let trace = &permit.trace;
         let intent = Intent::new(trace.call, trace.tool.clone(), permit.context.clone());
-        let staged = match self.in_time(&permit.place, surface.stage(&intent, arguments)).await {
+        let staging = surface.stage(&intent, arguments);
+        let staged = self.in_time(self.config.call_deadline, &permit.place, staging).await;
+        let staged = match staged {
             Ok(staged) => staged,
             Err(error) => return Some(self.fail(trace, permit.holder, error).await),
         };
-        if staged.weight.is_some_and(|weight| !permit.weight.covers(weight)) {
+        let grew = staged.weight.is_some_and(|weight| !permit.weight.covers(weight));
+        if grew || staged.space.is_some_and(|space| permit.space != Some(space)) {
             return None;
         }
         let mut answer = staged.answer;
@@ -136,7 +146,7 @@ impl Inner {
         };
         let outcome = trace.outcome(Outcome::Ok, Reason::Permitted, Subject::default());
         let unit = UnitOfWork {
-            guards: self.guards(permit),
+            guards: self.guards(permit, Usage::default()),
             effect: staged.effect,
             arms: self.arming(trace, permit.holder, brings, &staged.subject),
             records: vec![trace.intent(staged.subject.clone()), released.on(outcome)],
@@ -158,8 +168,12 @@ impl Inner {
         hung_up: &CancellationToken,
     ) -> Acted {
         let trace = &permit.trace;
+        let time = match self.time_for(permit).await {
+            Ok(time) => time,
+            Err(error) => return Some(self.fail(trace, permit.holder, error.into()).await),
+        };
         let unit = UnitOfWork {
-            guards: self.guards(permit),
+            guards: self.guards(permit, Self::reserve(permit, time)),
             records: vec![trace.intent(Subject::default())],
             ..UnitOfWork::default()
         };
@@ -171,15 +185,12 @@ impl Inner {
         let context = permit.context.clone();
         let intent = RecordedIntent::new(trace.call, trace.tool.clone(), context, receipt)
             .saying(permit.progress.clone());
-        let performing = self.in_time(&permit.place, surface.perform(&intent, arguments));
+        let performing = self.in_time(time, &permit.place, surface.perform(&intent, arguments));
         let answer = tokio::select! {
             answer = performing => answer,
             () = hung_up.cancelled() => Err(ended(Reason::Interrupted)),
         };
-        let released = self.release(permit, Sealed(answer), Vec::new(), |trace| {
-            trace.outcome(Outcome::Ok, Reason::Permitted, Subject::default())
-        });
-        Some(released.await)
+        Some(self.settle(permit, Sealed(answer).after_acting()).await)
     }
 
     /// Makes the record of an answer durable, with what the answer does to the latch, and only
@@ -191,22 +202,7 @@ impl Inner {
         guards: Vec<Guard>,
         record: impl FnOnce(&Trace) -> RecordDraft,
     ) -> Result<ToolOutput, CallError> {
-        let brings = answer.brings(permit.spec.effects);
-        let subject = answer.subject();
-        let released = Released {
-            outcome: answer.outcome(),
-            reason: answer.reason(),
-            bytes: answer.bytes(),
-            cost: answer.cost(),
-            armed: brings.without(permit.context.taint),
-            subject: &subject,
-        };
-        let unit = UnitOfWork {
-            guards,
-            effect: None,
-            arms: self.arming(&permit.trace, permit.holder, brings, &subject),
-            records: vec![released.on(record(&permit.trace))],
-        };
+        let unit = UnitOfWork { guards, ..self.releasing(permit, &mut answer, record) };
         match self.store.commit(unit).await {
             Ok(committed) => answer.open(first(&committed).ok_or(CallError::Internal)?),
             Err(StoreError::Refused(refused)) => {
@@ -216,6 +212,65 @@ impl Inner {
                 tracing::error!(%error, "a record could not be made durable");
                 Err(CallError::Unavailable)
             }
+        }
+    }
+
+    /// The outcome of a call that acted outside. It was made, whatever can be said of it now: an
+    /// answer that is too much is withheld and its outcome recorded all the same, and one whose
+    /// outcome cannot be recorded is unknown and never to be tried again by itself.
+    async fn settle(&self, permit: &Permit, mut answer: Sealed) -> Result<ToolOutput, CallError> {
+        let outcome =
+            |trace: &Trace| trace.outcome(Outcome::Ok, Reason::Permitted, Subject::default());
+        let unit = self.releasing(permit, &mut answer, outcome);
+        let guards = self.within_bytes(permit).into_iter().collect();
+        let withheld = unit.records.clone();
+        let error = match self.store.commit(UnitOfWork { guards, ..unit }).await {
+            Ok(committed) => {
+                return first(&committed).map_or(Err(unknown()), |receipt| answer.open(receipt));
+            }
+            Err(StoreError::Refused(Refused::OverBudget(over))) => {
+                let over = ToolError::caller(Reason::OverBudget, over_budget(over));
+                // Nothing of the answer is released: neither its bytes nor what it would have set.
+                let (bytes, armed, reason) = (None, Taint::CLEAN, Reason::OverBudget);
+                let plain = |record| RecordDraft { bytes, armed, reason, ..record };
+                let records = withheld.into_iter().map(plain).collect();
+                match self.store.commit(UnitOfWork::records(records)).await {
+                    Ok(committed) => {
+                        let answer = Sealed(Err(over));
+                        return first(&committed)
+                            .map_or(Err(unknown()), |receipt| answer.open(receipt));
+                    }
+                    Err(error) => error,
+                }
+            }
+            Err(error) => error,
+        };
+        tracing::error!(%error, "the outcome of a call could not be recorded");
+        Err(unknown())
+    }
+
+    /// What releasing an answer makes durable.
+    fn releasing(
+        &self,
+        permit: &Permit,
+        answer: &mut Sealed,
+        record: impl FnOnce(&Trace) -> RecordDraft,
+    ) -> UnitOfWork {
+        let brings = answer.brings(permit.spec.effects);
+        let subject = answer.subject();
+        let released = Released {
+            outcome: answer.outcome(),
+            reason: answer.reason(),
+            bytes: answer.bytes(),
+            cost: answer.cost(permit.spec.cost),
+            armed: brings.without(permit.context.taint),
+            subject: &subject,
+        };
+        UnitOfWork {
+            guards: Vec::new(),
+            effect: None,
+            arms: self.arming(&permit.trace, permit.holder, brings, &subject),
+            records: vec![released.on(record(&permit.trace))],
         }
     }
 
@@ -256,6 +311,7 @@ impl Inner {
 
     async fn in_time<T>(
         &self,
+        deadline: Duration,
         place: &Place,
         acting: impl Future<Output = Result<T, ToolError>>,
     ) -> Result<T, ToolError> {
@@ -263,7 +319,7 @@ impl Inner {
         let acting = AssertUnwindSafe(acting).catch_unwind();
         tokio::select! {
             biased;
-            acted = tokio::time::timeout(self.config.call_deadline, acting) => match acted {
+            acted = tokio::time::timeout(deadline, acting) => match acted {
                 Ok(Ok(done)) => done,
                 Ok(Err(_)) => Err(ToolError::Internal("the tool panicked".to_owned())),
                 Err(_) => Err(ended(Reason::DeadlineExceeded)),
@@ -274,7 +330,7 @@ impl Inner {
 
     /// What must still hold when the writer gets to it. The approval comes last: it is used up
     /// only by a call that goes ahead.
-    fn guards(&self, permit: &Permit) -> Vec<Guard> {
+    fn guards(&self, permit: &Permit, reserves: Usage) -> Vec<Guard> {
         let principal = &permit.context.principal;
         let token = principal.token;
         let token = token.and_then(|token| self.verifier.guard(token, permit.context.now));
@@ -283,20 +339,17 @@ impl Inner {
             Some(not_stopped(permit)),
             Some(Guard::AgentActive(principal.agent.id)),
             token,
-            Some(Guard::CeilingAdmits { holder, tier: permit.weight.tier }),
+            Some(Guard::CeilingAdmits {
+                holder: Holder { space: permit.space, ..holder },
+                tier: permit.weight.tier,
+            }),
             Some(Guard::TaintWithin { holder, decided }),
-            self.within_budget(permit),
+            self.within_budget(permit, reserves),
             permit.approved.map(|approved| self.burns(&permit.trace, approved)),
         ]
         .into_iter()
         .flatten()
         .collect()
-    }
-
-    fn within_budget(&self, permit: &Permit) -> Option<Guard> {
-        let (holder, budget) = (permit.holder, permit.budget);
-        let now = self.clock.now();
-        (!budget.is_unlimited()).then_some(Guard::WithinBudget { holder, budget, now })
     }
 }
 
@@ -312,6 +365,12 @@ fn ended(reason: Reason) -> ToolError {
     ToolError::caller(reason, reason.message())
 }
 
+/// Made, perhaps: nobody can say any more.
+fn unknown() -> CallError {
+    let reason = Reason::OutcomeUnknown;
+    CallError::Refused { reason, message: reason.message().to_owned() }
+}
+
 fn stopped() -> ToolError {
     ended(Reason::Stopped)
 }
@@ -320,11 +379,26 @@ fn stopped() -> ToolError {
 struct Sealed(Result<ToolOutput, ToolError>);
 
 impl Sealed {
+    /// After the intent nobody can say that nothing was made.
+    fn after_acting(self) -> Self {
+        match self.0 {
+            Err(ToolError::Unavailable(why)) => {
+                tracing::error!(%why, "a call that acts outside cannot be told");
+                Self(Err(ended(Reason::OutcomeUnknown)))
+            }
+            other => Self(other),
+        }
+    }
+
     fn outcome(&self) -> Outcome {
         match &self.0 {
             Ok(_) => Outcome::Ok,
             Err(ToolError::Caller {
-                reason: Reason::DeadlineExceeded | Reason::Interrupted | Reason::Stopped,
+                reason:
+                    Reason::DeadlineExceeded
+                    | Reason::Interrupted
+                    | Reason::Stopped
+                    | Reason::OutcomeUnknown,
                 ..
             }) => Outcome::Unknown,
             Err(_) => Outcome::Error,
@@ -352,8 +426,12 @@ impl Sealed {
         }
     }
 
-    fn cost(&self) -> Option<narthex_core::Cost> {
-        self.0.as_ref().ok().and_then(|output| output.cost)
+    /// What it cost. Of a call whose outcome nobody knows, as much as it may have.
+    fn cost(&self, most: Option<Cost>) -> Option<Cost> {
+        match &self.0 {
+            Ok(output) => output.cost,
+            Err(_) => most.filter(|_| self.outcome() == Outcome::Unknown),
+        }
     }
 
     fn brings(&self, effects: narthex_core::Effects) -> Taint {

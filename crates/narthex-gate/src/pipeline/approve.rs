@@ -48,10 +48,14 @@ impl Inner {
     ) -> Result<Approved, CallError> {
         let digest = asked.binding.digest();
         let known = self.store.approval_of(asked.binding.holder, digest).await;
-        let known = known.map_err(|error| {
-            tracing::error!(%error, "approvals cannot be read");
-            CallError::Unavailable
-        })?;
+        let known = match known {
+            Ok(known) => known,
+            Err(error) => {
+                tracing::error!(%error, "approvals cannot be read");
+                let record = trace.refused(Reason::Unavailable, 1);
+                return Err(self.refuse(CallError::Unavailable, record).await);
+            }
+        };
         let now = self.clock.moment();
         if let Some(known) = known {
             let (valid, wait) = (self.config.approval_valid, self.config.approval_wait);

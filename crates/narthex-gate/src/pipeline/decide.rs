@@ -1,11 +1,11 @@
 //! Stages three and four: which tool, and may this call of it be made?
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use narthex_core::{
-    Binding, Budget, Ceiling, Consent, Holder, Place, Reason, RequestId, Ruling, SessionId,
-    Standing, Taint, Tier, canonical_json, rule,
+    Binding, Budget, Ceiling, Consent, Holder, Place, Reaches, Reason, RequestId, Ruling,
+    SessionId, SpaceId, Standing, Taint, Tier, canonical_json, rule,
 };
 use narthex_store::{StoreError, UnitOfWork};
 use serde_json::Value;
@@ -14,6 +14,7 @@ use tokio::sync::mpsc;
 use super::Admitted;
 use super::approve::{Approved, Asked};
 use super::record::Trace;
+use crate::answer::over_budget;
 use crate::gate::{Inner, new_call};
 use crate::ready::ReadyTool;
 use crate::upstream::UpstreamProgress;
@@ -48,6 +49,8 @@ pub(super) struct Permit {
     pub(super) context: CallContext,
     pub(super) holder: Holder,
     pub(super) place: Place,
+    /// The one space it is in, if there is one.
+    pub(super) space: Option<SpaceId>,
     pub(super) budget: Budget,
     pub(super) approved: Option<Approved>,
     pub(super) progress: Option<mpsc::Sender<UpstreamProgress>>,
@@ -99,15 +102,15 @@ impl Inner {
         mut invocation: Invocation,
         mut trace: Trace,
     ) -> Result<Permit, Denied> {
-        let (holder, place) = (admitted.holder(), place(admitted, surface));
+        let (holder, mut place) = (admitted.holder(), self.place(admitted, surface));
         self.is_stopped(&place).map_err(|reason| said(&trace, reason))?;
         let taint = self.taint_of(holder).await.map_err(|error| unavailable(&trace, &error))?;
         trace.taint = taint;
-        let space = self.space_ceiling(admitted.scope.space()).await;
-        let space = space.map_err(|error| unavailable(&trace, &error))?;
-        let standing =
-            self.standing(admitted.principal.agent.ceiling, invocation.consent, space, taint);
-        let context = self.context(admitted, standing);
+        let ceiling = self.space_ceiling(admitted.scope.space()).await;
+        let ceiling = ceiling.map_err(|error| unavailable(&trace, &error))?;
+        let agent = &admitted.principal.agent;
+        let mut standing = self.standing(agent.ceiling, invocation.consent, ceiling, taint);
+        let mut context = self.context(admitted, standing, place.reaches.past());
         let unknown = |trace: &Trace, name: &str, reason| {
             let error = CallError::UnknownTool { name: name.to_owned() };
             Denied::Tell { error, record: Box::new(trace.refused(reason, 1)) }
@@ -124,22 +127,32 @@ impl Inner {
         if let Err(message) = tool.check(&mut invocation.arguments) {
             return Err(told(&trace, Reason::InvalidArguments, message));
         }
+        let failed = |trace: &Trace, error| Denied::Failed(error, Box::new(trace.clone()));
         let asks = surface.surface().asks_now(&tool.spec, &invocation.arguments, &context).await;
-        let asks = match asks {
-            Ok(asks) => asks,
-            Err(error) => return Err(Denied::Failed(error, Box::new(trace))),
-        };
+        let asks = asks.map_err(|error| failed(&trace, error))?;
         self.policy_permits_all(admitted, &asks).map_err(|reason| said(&trace, reason))?;
+        let space = self.space_of(surface, tool, &invocation.arguments, &context).await;
+        let space = space.map_err(|error| failed(&trace, error))?;
+        if admitted.scope.space().is_none() {
+            // Now that it is known where the call is, what holds there holds for it.
+            if let Some(space) = space {
+                place.reaches = Reaches::One(space);
+                self.is_stopped(&place).map_err(|reason| said(&trace, reason))?;
+            }
+            let ceiling = self.ceiling_of(space, tool).await;
+            let ceiling = ceiling.map_err(|error| unavailable(&trace, &error))?;
+            standing = self.standing(agent.ceiling, invocation.consent, ceiling, taint);
+            context.ceiling = standing.ceiling.tier();
+        }
         let weighed = surface.surface().weigh(&tool.spec, &invocation.arguments, &context).await;
-        let weight = match weighed {
-            Ok(weight) => weight.at_least(tool.spec.weight()),
-            Err(error) => return Err(Denied::Failed(error, Box::new(trace))),
-        };
+        let weighed = weighed.map_err(|error| failed(&trace, error))?;
+        let weight = weighed.at_least(tool.spec.weight());
         if !weight.is_sound() {
             let error = ToolError::Internal(format!("{} weighs {weight:?}", tool.spec.name));
-            return Err(Denied::Failed(error, Box::new(trace)));
+            return Err(failed(&trace, error));
         }
         trace.tier = Some(weight.tier);
+        let budget = agent.budget.unwrap_or(self.config.budget);
         let approved = match rule(&standing, weight.tier, &weight.effects) {
             Ruling::Allow => None,
             Ruling::Refuse(reason) => {
@@ -152,6 +165,9 @@ impl Inner {
                 if nonce && target.is_none() {
                     return Err(said(&trace, Reason::OneTarget));
                 }
+                let room = self.has_room(holder, &budget, weight.tier).await;
+                room.map_err(|error| unavailable(&trace, &error))?
+                    .map_err(|over| told(&trace, Reason::OverBudget, over_budget(over)))?;
                 let binding = Binding {
                     holder,
                     surface: surface.surface().name().to_owned(),
@@ -173,10 +189,11 @@ impl Inner {
             spec: Arc::clone(&tool.spec),
             weight,
             arguments: invocation.arguments,
-            budget: admitted.principal.agent.budget.unwrap_or(self.config.budget),
+            budget,
             context,
             holder,
             place,
+            space,
             approved,
             progress: invocation.progress,
         })
@@ -193,7 +210,7 @@ impl Inner {
     ) -> bool {
         let ceiling = admitted.principal.agent.ceiling;
         let standing = self.standing(ceiling, consent, space, Taint::CLEAN);
-        let context = self.context(admitted, standing);
+        let context = self.context(admitted, standing, BTreeSet::new());
         let ruling = rule(&standing, tool.spec.tier, &tool.spec.effects);
         !matches!(ruling, Ruling::Refuse(_))
             && self.policy_permits_some(admitted, surface, tool, &context).is_ok()
@@ -245,34 +262,22 @@ impl Inner {
         Standing { mode, ceiling: Ceiling::of(mode, space, agent, consent), taint }
     }
 
-    pub(super) fn context(&self, admitted: &Admitted, standing: Standing) -> CallContext {
+    pub(super) fn context(
+        &self,
+        admitted: &Admitted,
+        standing: Standing,
+        past: BTreeSet<SpaceId>,
+    ) -> CallContext {
         CallContext {
             principal: admitted.principal.clone(),
             scope: admitted.scope,
+            past,
             taint: standing.taint,
             ceiling: standing.ceiling.tier(),
             policy: self.policy.load_full(),
             transport: admitted.transport,
             now: self.clock.now(),
         }
-    }
-
-    /// The ceiling of the space the call is in.
-    pub(super) async fn space_ceiling(
-        &self,
-        space: Option<narthex_core::SpaceId>,
-    ) -> Result<Option<Tier>, StoreError> {
-        let Some(id) = space else { return Ok(None) };
-        let epoch = self.store.identity_epoch();
-        if let Some((known, ceiling)) = self.spaces.get(&id)
-            && known == epoch
-        {
-            return Ok(ceiling);
-        }
-        // A space that is gone admits nothing but looking, and looking finds nothing.
-        let Some(space) = self.store.space(id).await? else { return Ok(Some(Tier::T0)) };
-        self.spaces.insert(id, (epoch, space.ceiling));
-        Ok(space.ceiling)
     }
 
     /// The keyed hash of each argument, so that equal values are found again.
@@ -286,7 +291,11 @@ impl Inner {
             .collect()
     }
 
-    async fn refuse(&self, error: CallError, record: narthex_core::RecordDraft) -> CallError {
+    pub(super) async fn refuse(
+        &self,
+        error: CallError,
+        record: narthex_core::RecordDraft,
+    ) -> CallError {
         match self.store.commit(UnitOfWork::records(vec![record])).await {
             Ok(_) => error,
             Err(error) => {
@@ -294,15 +303,6 @@ impl Inner {
                 CallError::Unavailable
             }
         }
-    }
-}
-
-/// Where a call takes place, for the kill switch.
-pub(super) fn place(admitted: &Admitted, surface: &ReadySurface) -> Place {
-    Place {
-        agent: admitted.principal.agent.id,
-        space: admitted.scope.space(),
-        upstream: surface.surface().upstream().cloned(),
     }
 }
 

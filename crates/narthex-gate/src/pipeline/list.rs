@@ -1,12 +1,15 @@
 //! Listing: a relaxation of the call's own decision. Shown if some arguments could be allowed.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use narthex_core::{Agent, Consent, Holder, Outcome, Place, Reason, Ruling, Subject, Taint, rule};
+use narthex_core::{
+    Agent, AgentKind, Consent, Holder, Outcome, Place, Reaches, Reason, Ruling, Subject, Taint,
+    rule,
+};
 use narthex_policy::Verdict;
 use narthex_store::{StoreError, UnitOfWork};
 
-use super::decide::place;
 use super::record::Trace;
 use super::{Admitted, Method};
 use crate::gate::new_call;
@@ -25,7 +28,7 @@ impl Gate {
             .space_ceiling(admitted.scope.space())
             .await
             .map_err(|_| CallError::Unavailable)?;
-        let runs = inner.is_stopped(&place(admitted, surface)).is_ok();
+        let runs = inner.is_stopped(&inner.place(admitted, surface)).is_ok();
         let shown: Vec<Arc<ToolSpec>> = surface
             .tools()
             // While it is stopped it would all be refused.
@@ -50,7 +53,7 @@ impl Gate {
             .space_ceiling(admitted.scope.space())
             .await
             .map_err(|_| CallError::Unavailable)?;
-        let runs = inner.is_stopped(&place(admitted, surface)).is_ok();
+        let runs = inner.is_stopped(&inner.place(admitted, surface)).is_ok();
         let shown = surface
             .tool(passage)
             .is_some_and(|tool| inner.is_shown(admitted, surface, tool, method.consent, space));
@@ -63,7 +66,7 @@ impl Gate {
         let inner = self.inner();
         let ceiling = admitted.principal.agent.ceiling;
         let standing = inner.standing(ceiling, Consent::Absent, None, Taint::CLEAN);
-        let context = inner.context(admitted, standing);
+        let context = inner.context(admitted, standing, BTreeSet::new());
         surface.tools().any(|tool| {
             let asks = surface.surface().asks(&tool.spec, None, &context);
             !asks.is_open() && inner.policy_permits_some(admitted, surface, tool, &context).is_ok()
@@ -107,7 +110,11 @@ impl Gate {
             return Ok(("refuse", Reason::UnknownTool));
         };
         let upstream = surface.surface().upstream().cloned();
-        let place = Place { agent: agent.id, space: agent.space, upstream };
+        let reaches = match agent.kind {
+            AgentKind::Companion => Reaches::across(&inner.stops.now()),
+            AgentKind::External => Reaches::of(agent.space),
+        };
+        let place = Place { agent: agent.id, reaches, upstream };
         if inner.is_stopped(&place).is_err() {
             return Ok(("refuse", Reason::Stopped));
         }
@@ -133,7 +140,7 @@ impl Gate {
         let inner = self.inner();
         let ceiling = admitted.principal.agent.ceiling;
         let standing = inner.standing(ceiling, Consent::Absent, None, Taint::CLEAN);
-        surface.surface().info(&inner.context(admitted, standing))
+        surface.surface().info(&inner.context(admitted, standing, BTreeSet::new()))
     }
 
     async fn keep(&self, record: narthex_core::RecordDraft) -> Result<(), CallError> {

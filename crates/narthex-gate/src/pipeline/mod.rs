@@ -3,12 +3,14 @@
 mod act;
 mod admit;
 mod approve;
+mod budget;
 mod decide;
 mod identify;
 mod limits;
 mod list;
 mod method;
 mod mode;
+mod place;
 mod record;
 mod stop;
 mod taint;

@@ -39,11 +39,18 @@ impl Gate {
         if mode.ceiling() > most.ceiling() {
             return Err(ModeError::AboveSettings { most, asked: mode });
         }
-        let before = self.mode();
-        // Lowering holds at once; raising only after it is recorded.
-        if mode.ceiling() < before.ceiling() {
-            self.inner().mode.store(Arc::new(mode));
-        }
+        // Lowering holds at once; raising only after it is recorded. What is raised just now is done
+        // before this goes on.
+        let was = self.mode();
+        let lower = || {
+            if mode.ceiling() < self.mode().ceiling() {
+                self.inner().mode.store(Arc::new(mode));
+            }
+        };
+        lower();
+        let _turn = self.inner().turns.lock().await;
+        let before = if mode.ceiling() < was.ceiling() { was } else { self.mode() };
+        lower();
         self.note_mode(before, mode, Some(mode)).await?;
         self.inner().mode.store(Arc::new(mode));
         Ok(before)

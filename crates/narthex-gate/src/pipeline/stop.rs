@@ -22,7 +22,7 @@ impl StopBoard {
         Self(watch::Sender::new(Arc::new(unread("the switches have not been read yet"))))
     }
 
-    fn now(&self) -> Arc<Switches> {
+    pub(super) fn now(&self) -> Arc<Switches> {
         Arc::clone(&self.0.borrow())
     }
 
@@ -85,6 +85,11 @@ impl Gate {
         inner.stops.change(|switches| {
             switches.engage(engaged.clone());
         });
+        // Whoever lifts it just now is done before this goes on, and may have taken it out of memory.
+        let _turn = inner.turns.lock().await;
+        inner.stops.change(|switches| {
+            switches.engage(engaged.clone());
+        });
         let unit = UnitOfWork::effect(
             Effect::EngageSwitch(engaged),
             switch_record("switch.engage", by, actor, &scope),
@@ -101,6 +106,7 @@ impl Gate {
     /// Lifts a switch: durably first, then in memory. Only an owner's request gets here.
     pub async fn lift(&self, scope: &SwitchScope) -> Result<(), StopError> {
         let inner = self.inner();
+        let _turn = inner.turns.lock().await;
         let unit = UnitOfWork::effect(
             Effect::LiftSwitch { scope: scope.clone() },
             switch_record("switch.lift", EngagedBy::Owner, Actor::Owner, scope),

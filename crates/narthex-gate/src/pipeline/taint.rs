@@ -1,8 +1,10 @@
 //! What an agent has taken in: read before a decision, set together with the answer's record.
 
+use std::time::Duration;
+
 use narthex_core::{
-    Actor, Arming, Cause, Effects, Holder, Phase, Reads, Reason, RecordDraft, Subject, Taint,
-    TakesIn, Transport,
+    Actor, Arming, Cause, Effects, Holder, Latch, Phase, Reads, Reason, RecordDraft, Subject,
+    Taint, TakesIn, Transport,
 };
 use narthex_store::{Effect, StoreError, UnitOfWork};
 
@@ -23,14 +25,26 @@ impl Inner {
         let Some(window) = self.config.taint_window else {
             return self.store.taint(holder).await;
         };
-        let latch = self.store.latch(holder).await?;
+        for (holder, latch) in self.store.latches_of(holder.agent).await? {
+            self.run_out(holder, &latch, window).await?;
+        }
+        self.store.taint(holder).await
+    }
+
+    /// Opens what of a latch was not set again for so long.
+    async fn run_out(
+        &self,
+        holder: Holder,
+        latch: &Latch,
+        window: Duration,
+    ) -> Result<(), StoreError> {
         let now = self.clock.moment();
         let out = |bit: &Option<Cause>| {
             bit.as_ref().is_some_and(|cause| now.has_run_out(cause.last, window))
         };
         let over = Taint { private: out(&latch.private), untrusted: out(&latch.untrusted) };
         if over.is_clean() {
-            return Ok(latch.taint());
+            return Ok(());
         }
         let record = RecordDraft {
             space: holder.space,
@@ -46,8 +60,7 @@ impl Inner {
             )
         };
         let effect = Effect::ClearLatch { holder, taint: over, ran_out: Some((now, window)) };
-        self.store.commit(UnitOfWork::effect(effect, record)).await?;
-        self.store.taint(holder).await
+        self.store.commit(UnitOfWork::effect(effect, record)).await.map(drop)
     }
 
     /// What releasing an answer does to the latch: what the tool declares, and what this answer
@@ -63,10 +76,6 @@ impl Inner {
             return None;
         }
         let now = self.clock.moment();
-        let every = self
-            .config
-            .taint_window
-            .map(|window| u64::try_from(window.as_millis() / 60).unwrap_or(u64::MAX).max(1));
         let cause = Cause {
             surface: trace.surface.clone().unwrap_or_default(),
             tool: trace.tool.clone(),
@@ -75,7 +84,7 @@ impl Inner {
             first: now,
             last: now,
         };
-        Some(Arming { holder, taint: brings, cause, every_millis: every })
+        Some(Arming { holder, taint: brings, cause })
     }
 }
 

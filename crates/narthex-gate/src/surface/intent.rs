@@ -1,9 +1,12 @@
 //! What an executor must be handed. Only the gate makes these.
 
+use std::collections::BTreeSet;
 use std::marker::PhantomData;
 use std::sync::Arc;
 
-use narthex_core::{CallId, Principal, Question, Scope, Taint, Tier, Timestamp, Transport};
+use narthex_core::{
+    CallId, Principal, Question, Scope, SpaceId, Taint, Tier, Timestamp, Transport,
+};
 use narthex_policy::{Asker, PolicyEngine};
 use narthex_store::Receipt;
 use tokio::sync::mpsc;
@@ -17,6 +20,8 @@ pub struct CallContext {
     pub principal: Principal,
     /// The spaces it may touch.
     pub scope: Scope,
+    /// Of those, the ones that are stopped: a call across all spaces does not see them.
+    pub past: BTreeSet<SpaceId>,
     /// What it had taken in before this call.
     pub taint: Taint,
     /// The highest tier it may reach now.

@@ -8,7 +8,7 @@ mod typed;
 use std::fmt::Debug;
 
 use async_trait::async_trait;
-use narthex_core::{Question, Reason, Slug};
+use narthex_core::{Question, Reason, Slug, SpaceId};
 use serde_json::Value;
 
 pub use foreign::{Foreign, ForeignItem};
@@ -87,6 +87,19 @@ pub trait Surface: Debug + Send + Sync {
         Ok(tool.weight())
     }
 
+    /// The one space this very call is in, where its scope leaves that open: what holds for the space
+    /// then holds for the call. None if it looks across several.
+    ///
+    /// Like its weight this may move: [`Staged::space`] says what it was then.
+    async fn space_of(
+        &self,
+        _tool: &ToolSpec,
+        _arguments: &Value,
+        context: &CallContext,
+    ) -> Result<Option<SpaceId>, ToolError> {
+        Ok(context.scope.space())
+    }
+
     /// What a caller could do instead, where a call of this tool goes further than it may.
     fn way_out(&self, _tool: &ToolSpec, _reason: Reason) -> Option<&'static str> {
         None
@@ -152,6 +165,9 @@ pub struct Staged {
     /// What the call weighs as it was staged, where that depends on what was found. If it is more
     /// than was decided on, it is decided on anew.
     pub weight: Option<Weight>,
+    /// The space it is in as it was staged, where that depends on what was found. If it is another
+    /// than was decided on, it is decided on anew.
+    pub space: Option<SpaceId>,
     /// Held until the change is durable or was refused.
     pub hold: Option<Box<dyn Hold>>,
 }
@@ -166,6 +182,6 @@ impl Staged {
         subject: narthex_core::Subject,
         answer: ToolOutput,
     ) -> Self {
-        Self { effect: Some(effect), subject, answer, weight: None, hold: None }
+        Self { effect: Some(effect), subject, answer, weight: None, space: None, hold: None }
     }
 }

@@ -1,6 +1,6 @@
 //! A tool as data.
 
-use narthex_core::{Containment, Digest, EffectSite, Effects, Sends, Tier};
+use narthex_core::{Containment, Cost, Digest, EffectSite, Effects, Sends, Tier};
 use serde_json::{Value, json};
 
 /// What a client is told about what a tool does. Hints, said explicitly; the tier decides.
@@ -40,6 +40,9 @@ pub struct ToolSpec {
     pub ignored_arguments: &'static [&'static str],
     /// The argument that names what the call is done to, as a JSON pointer. A T3 tool has one.
     pub target: Option<String>,
+    /// The most that one call of it costs, where that is known: it is put in reserve while the call is
+    /// under way. What an answer says beyond it is charged all the same.
+    pub cost: Option<Cost>,
 }
 
 impl ToolSpec {
@@ -51,7 +54,7 @@ impl ToolSpec {
     /// The digest of everything that is listed and decided on. Change any of it and it is
     /// another tool.
     pub fn definition(&self) -> Digest {
-        Digest::of_json(&json!({
+        let mut said = json!({
             "v": "narthex tool v1",
             "name": self.name,
             "title": self.title,
@@ -67,7 +70,11 @@ impl ToolSpec {
             "tier": self.tier,
             "effects": self.effects,
             "target": self.target,
-        }))
+        });
+        if let (Some(cost), Some(said)) = (self.cost, said.as_object_mut()) {
+            said.insert("cost".to_owned(), json!(cost));
+        }
+        Digest::of_json(&said)
     }
 }
 

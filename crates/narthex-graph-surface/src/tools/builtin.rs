@@ -182,6 +182,7 @@ impl Builtin {
             tier: LOOKING.tier,
             effects: LOOKING.effects,
             ignored_arguments: &[],
+            cost: None,
             target: None,
         }
     }

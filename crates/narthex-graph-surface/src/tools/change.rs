@@ -109,6 +109,7 @@ impl Place<'_> {
             subject,
             answer: ToolOutput::new(answer),
             weight: Some(weight),
+            space: None,
             hold: hold.map(|hold| Box::new(Held(hold)) as Box<dyn Hold>),
         })
     }

@@ -123,7 +123,8 @@ impl Place<'_> {
                 shown.status = "nothing_to_do";
                 let (subject, answer) = (self.subject(None), write_answer(&shown)?);
                 let answer = ToolOutput::new(answer);
-                return Ok(Staged { effect: None, subject, answer, weight: None, hold: None });
+                let (weight, space, hold) = (None, None, None);
+                return Ok(Staged { effect: None, subject, answer, weight, space, hold });
             }
             Foreseen::Changes(counts) => shown.counts = counts.into(),
             Foreseen::Conflicts(conflicts) => {

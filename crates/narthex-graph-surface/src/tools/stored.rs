@@ -35,6 +35,7 @@ pub(crate) fn spec(query: &StoredQuery) -> ToolSpec {
         tier: weight.tier,
         effects: weight.effects,
         ignored_arguments: &[],
+        cost: None,
         target: query.writes().then(|| "/branch".to_owned()),
     }
 }

@@ -32,7 +32,7 @@ impl Dispatch {
             }
             // Without sessions there is nothing that could remember it, and a limit that is
             // taken and then forgotten is worse than none.
-            Carrier::Http(_) if params.contains_key(CONSENT_PARAM) => {
+            Carrier::Http(_) if says_consent(params) => {
                 let fault = cannot_hold("this endpoint keeps no sessions", "initialize");
                 return self.refuse(admitted, &method, Reason::InvalidArguments, fault).await;
             }
@@ -116,9 +116,15 @@ pub(crate) fn terms(params: &Map<String, Value>) -> SessionTerms {
     }
 }
 
+/// Whether a handshake limits what follows it, in either place.
+fn says_consent(params: &Map<String, Value>) -> bool {
+    let by_meta = params.get("_meta").and_then(|meta| meta.get(CONSENT_META_KEY));
+    params.contains_key(CONSENT_PARAM) || by_meta.is_some()
+}
+
 fn cannot_hold(why: &str, place: &str) -> Fault {
     Fault::invalid_params(format!(
-        "{why}, so consentCeiling in {place} cannot hold; send params._meta[\"{CONSENT_META_KEY}\"] with each request"
+        "{why}, so a consent ceiling in {place} cannot hold; send params._meta[\"{CONSENT_META_KEY}\"] with each request that follows"
     ))
 }
 

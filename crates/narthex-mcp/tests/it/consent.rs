@@ -157,12 +157,14 @@ async fn a_ceiling_that_could_not_hold_is_not_taken() {
         let house = house.open().await;
         let keeps = house.gate.keeps_sessions();
         for ceiling in said().into_iter().filter_map(|(ceiling, _)| ceiling) {
-            let hello = handshake(Some(&ceiling));
-            let legacy = Request::legacy(TA, "initialize", &hello).send(house.addr).await;
-            if keeps {
-                end(&house, legacy.header("mcp-session-id").expect("a session")).await;
-            } else {
-                assert_eq!((legacy.status, legacy.code()), (200, -32602), "{ceiling}");
+            // In either place where a handshake can say it.
+            for hello in [handshake(Some(&ceiling)), params(handshake(None), Some(&ceiling))] {
+                let legacy = Request::legacy(TA, "initialize", &hello).send(house.addr).await;
+                if keeps {
+                    end(&house, legacy.header("mcp-session-id").expect("a session")).await;
+                    continue;
+                }
+                assert_eq!((legacy.status, legacy.code()), (200, -32602), "{hello}");
                 assert!(legacy.header("mcp-session-id").is_none());
                 let message = legacy.json()["error"]["message"].to_string();
                 assert!(message.contains("narthex/consentCeiling"), "{message}");

@@ -2,7 +2,7 @@
 
 use narthex_core::{
     Agent, AgentId, AgentKind, Budget, Ceiling, Consent, Grant, Grants, Holder, Place,
-    ProposalStatus, Slug, Subject, Tier, Title, clean_line,
+    ProposalStatus, Reaches, Slug, Subject, Tier, Title, clean_line,
 };
 use narthex_store::{Effect, ProposalFilter, fresh_uuid};
 
@@ -143,7 +143,11 @@ impl Desk {
         };
         let open = self.store().proposals(&filter).await?;
         let holder = Holder { agent: agent.id, space: agent.space };
-        let place = Place { agent: agent.id, space: agent.space, upstream: None };
+        let reaches = match agent.kind {
+            AgentKind::Companion => Reaches::across(&self.gate.stopped()),
+            AgentKind::External => Reaches::of(agent.space),
+        };
+        let place = Place { agent: agent.id, reaches, upstream: None };
         let space_ceiling = space.as_ref().and_then(|space| space.ceiling);
         let effective =
             Ceiling::of(self.gate.mode(), space_ceiling, agent.ceiling, Consent::Absent);

@@ -100,7 +100,7 @@ impl Loaded {
         for holder in self.edited.iter().chain(everyone) {
             let mut latch = self.gate.latch(holder).cloned().unwrap_or_default();
             let both = Taint { private: true, untrusted: true };
-            latch.arm(both, &cause(*holder, now, call), None);
+            latch.arm(both, &cause(*holder, now, call));
             self.gate.set_latch(*holder, latch);
         }
         if self.gate.mode().is_none() {

@@ -1,6 +1,6 @@
 //! Latches, kill switches and the noted mode, as one value.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
 
 use narthex_core::{
@@ -17,7 +17,8 @@ pub(crate) type NotedMode = (Mode, Option<Mode>);
 /// Everything of the gate's state that changes seldom.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Gate {
-    latches: HashMap<Holder, Arc<Latch>>,
+    /// In order, so that those of one agent stand together.
+    latches: BTreeMap<Holder, Arc<Latch>>,
     switches: Switches,
     mode: Option<NotedMode>,
     servers: Arc<ServerBook>,
@@ -101,9 +102,16 @@ impl Gate {
         self.latches.get(holder).map(AsRef::as_ref)
     }
 
-    /// What is set for this holder.
+    /// What is set for this agent, wherever that was.
     pub(crate) fn taint(&self, holder: &Holder) -> Taint {
-        self.latch(holder).map_or(Taint::CLEAN, Latch::taint)
+        self.latches_of(holder.agent).fold(Taint::CLEAN, |taint, (_, own)| taint.and(own.taint()))
+    }
+
+    /// The latches of one agent.
+    pub(crate) fn latches_of(&self, agent: AgentId) -> impl Iterator<Item = (&Holder, &Latch)> {
+        let from = Holder { agent, space: None };
+        let own = self.latches.range(from..).take_while(move |(holder, _)| holder.agent == agent);
+        own.map(|(holder, latch)| (holder, latch.as_ref()))
     }
 
     pub(crate) fn latches(&self) -> impl Iterator<Item = (&Holder, &Latch)> {

@@ -18,7 +18,7 @@ use tokio::sync::watch;
 use crate::fault::Fault;
 use crate::lock::Lock;
 use crate::rows::{self, Fields};
-use crate::writer::{Hands, Places, RememberedUse, Standing, Tail, Writer};
+use crate::writer::{Hands, Places, Probe, RememberedUse, Reserves, Standing, Tail, Writer};
 use crate::{SqliteConfig, connect};
 
 static MIGRATIONS: Migrator = sqlx::migrate!("./migrations");
@@ -46,6 +46,8 @@ pub(crate) async fn writer(config: &SqliteConfig) -> Result<Writer, StoreError> 
         row_key,
         memory: Arc::new(found.memory()),
         budgets: found.books(),
+        reserves: Reserves::default(),
+        probe: Probe::new(),
         places: Places::of(&config.database, &config.head_file),
         hands,
         seal_key: config.seal_key.clone(),

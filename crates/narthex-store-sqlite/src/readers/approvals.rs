@@ -46,9 +46,10 @@ fn words(statuses: &[ApprovalStatus]) -> Option<String> {
     (!words.is_empty()).then(|| serde_json::json!(words).to_string())
 }
 
-const OF_CALL: &str = approvals!(
-    "WHERE agent = ?1 AND digest = ?2 AND space IS ?3 ORDER BY requested DESC, id DESC LIMIT 1"
-);
+/// The one that was asked for last, whatever the clock said then: one that was set back must not put a
+/// used-up approval before a new one.
+const OF_CALL: &str =
+    approvals!("WHERE agent = ?1 AND digest = ?2 AND space IS ?3 ORDER BY rowid DESC LIMIT 1");
 const LIST: &str = approvals!(
     "WHERE (?1 IS NULL OR agent = ?1)
        AND (?2 IS NULL OR status IN (SELECT value FROM json_each(?2)))

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use narthex_core::{Digest, Holder, Latch, Mode, ServerBook, Spent, Switches};
+use narthex_core::{AgentId, Digest, Holder, Latch, Mode, ServerBook, Spent, Switches, Taint};
 use narthex_store::{GateBooks, StoreError};
 
 use crate::SqliteStore;
@@ -15,12 +15,18 @@ impl GateBooks for SqliteStore {
         Ok(self.gate.gate().latch(&holder).cloned().unwrap_or_default())
     }
 
+    async fn taint(&self, holder: Holder) -> Result<Taint, StoreError> {
+        Ok(self.gate.gate().taint(&holder))
+    }
+
+    async fn latches_of(&self, agent: AgentId) -> Result<Vec<(Holder, Latch)>, StoreError> {
+        let gate = self.gate.gate();
+        Ok(gate.latches_of(agent).map(|(holder, latch)| (*holder, latch.clone())).collect())
+    }
+
     async fn latches(&self) -> Result<Vec<(Holder, Latch)>, StoreError> {
         let gate = self.gate.gate();
-        let mut latches: Vec<_> =
-            gate.latches().map(|(holder, latch)| (*holder, latch.clone())).collect();
-        latches.sort_by_key(|(holder, _)| *holder);
-        Ok(latches)
+        Ok(gate.latches().map(|(holder, latch)| (*holder, latch.clone())).collect())
     }
 
     async fn spent(&self, holder: Holder) -> Result<Spent, StoreError> {

@@ -58,7 +58,7 @@ impl Writer {
     }
 
     async fn try_commit(&mut self, units: Vec<UnitOfWork>) -> Result<Vec<Answer>, Abort> {
-        let mut books = Books::after(self.tail, self.memory.gate());
+        let mut books = Books::after(self.tail, self.memory.gate(), self.reserves.clone());
         let mut answers = Vec::with_capacity(units.len());
         for unit in units {
             answers.push(self.unit(&mut books, unit).await?);
@@ -84,6 +84,7 @@ impl Writer {
             return Err(Abort { message, until_restart: true, of_disk: false });
         }
         self.standing.failing(false);
+        self.probe.told();
         self.committed(books);
         Ok(())
     }
@@ -104,6 +105,7 @@ impl Writer {
         }
         books.pruned |= matches!(unit.effect, Some(Effect::PruneLedger { .. }));
         let touches = unit.effect.as_ref().map(effects::touches).unwrap_or_default();
+        let reserve = guards::reserve(&unit);
         let mut gate = Arc::clone(&books.gate);
         match self.attempt(books, &mut gate, unit).await {
             Ok((effected, sealed)) => {
@@ -115,6 +117,9 @@ impl Writer {
                 books.content |= touches.content;
                 books.graphs |= touches.graphs;
                 books.gate = gate;
+                if let Some((call, reserve)) = reserve {
+                    books.reserves.hold(call, reserve);
+                }
                 let receipts = books.accept(sealed, &self.token_use);
                 Ok(Ok(Committed { effected, receipts }))
             }
@@ -160,6 +165,7 @@ impl Writer {
             self.memory.replace_gate(Arc::clone(&books.gate));
         }
         self.memory.charge(&books.charges);
+        self.reserves = books.reserves;
         match books.closing {
             Some(closing) => self.budgets = closing.into_books(),
             None => self.budgets.charged(&books.charges),

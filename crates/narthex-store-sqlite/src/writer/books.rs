@@ -12,7 +12,7 @@ use sqlx::error::DatabaseError;
 
 use super::batch::Abort;
 use super::checkpoints::Grown;
-use super::{Tail, TokenUse};
+use super::{Reserves, Tail, TokenUse};
 use crate::fault::Fault;
 use crate::gate::{Charge, Closing, Gate, anchor};
 use crate::rows::number;
@@ -38,6 +38,8 @@ pub(super) struct Books {
     /// What the records use up, one by one and summed up.
     pub(super) charges: Vec<Charge>,
     sums: HashMap<Holder, Usage>,
+    /// What calls under way may still use up, as the units that stand leave it.
+    pub(super) reserves: Reserves,
     /// The accounts, where they are written with this batch.
     pub(super) closing: Option<Closing>,
     /// Whether records are taken out.
@@ -59,7 +61,7 @@ pub(super) struct Sealed {
 }
 
 impl Books {
-    pub(super) fn after(tail: Tail, gate: Arc<Gate>) -> Self {
+    pub(super) fn after(tail: Tail, gate: Arc<Gate>, reserves: Reserves) -> Self {
         Self {
             tail,
             records: Vec::new(),
@@ -75,6 +77,7 @@ impl Books {
             gate,
             charges: Vec::new(),
             sums: HashMap::new(),
+            reserves,
             closing: None,
             pruned: false,
             seal_now: false,
@@ -90,6 +93,11 @@ impl Books {
     /// What the batch's own records use up so far.
     pub(super) fn charged(&self, holder: &Holder) -> Usage {
         self.sums.get(holder).copied().unwrap_or_default()
+    }
+
+    /// What this holder's calls under way may still use up.
+    pub(super) fn reserved(&self, holder: &Holder) -> Usage {
+        self.reserves.of(holder)
     }
 
     /// Gives drafts the numbers they would have, and says what they use up. `checked` is the
@@ -124,6 +132,7 @@ impl Books {
                     self.opened.insert(call, record.seq);
                 }
                 Phase::Outcome => {
+                    self.reserves.settle(&call);
                     if self.opened.remove(&call).is_none() {
                         self.closed.push(call);
                     }

@@ -103,18 +103,6 @@ impl Writer {
         }
     }
 
-    /// Writes what is there already: if that works, the rest will.
-    async fn try_to_write(&mut self) {
-        let tried = execute(&mut self.conn, "UPDATE ledger_head SET seq = seq").await;
-        match tried {
-            Ok(()) => {
-                tracing::info!("the disk takes writes again");
-                self.standing.failing(false);
-            }
-            Err(fault) => self.forget_hands(fault.is_of_disk()).await,
-        }
-    }
-
     /// Signs the end of the ledger, if it is not signed yet.
     pub(super) async fn seal_tail(&mut self) {
         // Whatever comes of it, it is not tried again at once.
@@ -122,7 +110,7 @@ impl Writer {
         if !self.standing.is_writable() || !self.checkpoints.sealer.is_behind() {
             return;
         }
-        let mut books = Books::after(self.tail, self.memory.gate());
+        let mut books = Books::after(self.tail, self.memory.gate(), self.reserves.clone());
         books.seal_now = true;
         if let Err(Abort { message, until_restart, of_disk }) = self.write(books).await {
             tracing::error!(error = %message, "the end of the ledger could not be signed");

@@ -3,15 +3,17 @@
 use std::time::Duration;
 
 use narthex_core::{
-    AgentId, Budget, Holder, Place, RecordDraft, Taint, Tier, Timestamp, TokenId, Usage,
+    AgentId, Budget, CallId, Holder, Phase, Place, RecordDraft, SpaceId, Taint, Tier, Timestamp,
+    TokenId, Usage,
 };
-use narthex_store::{Guard, Refused};
+use narthex_store::{Guard, Refused, UnitOfWork};
 
 use super::books::Books;
 use super::effects::approvals::{Burn, burn};
+use super::reserves::Reserve;
 use crate::fault::Fault;
 use crate::gate::{Bench, Gate, GateMemory};
-use crate::identity::{AGENTS, SPACES, TOKENS};
+use crate::identity::{AGENTS, Name, SPACES, TOKENS};
 use crate::rows::{self, Fields};
 
 /// Whether a guard needs the database. The others are held in memory, and a batch that has no
@@ -32,6 +34,16 @@ pub(super) fn checked_window(guards: &[Guard]) -> Option<(Holder, Duration)> {
         Guard::WithinBudget { holder, budget, .. } => Some((*holder, budget.window())),
         _ => None,
     })
+}
+
+/// What the call whose intent this unit records is to have in reserve.
+pub(super) fn reserve(unit: &UnitOfWork) -> Option<(CallId, Reserve)> {
+    let (holder, usage) = unit.guards.iter().find_map(|guard| match guard {
+        Guard::WithinBudget { holder, reserves, .. } => Some((*holder, *reserves)),
+        _ => None,
+    })?;
+    let intent = unit.records.iter().find(|record| record.phase == Phase::Intent)?;
+    (usage != Usage::default()).then_some((intent.call, Reserve { holder, usage }))
 }
 
 /// A unit whose guards are checked.
@@ -57,8 +69,8 @@ impl Check<'_> {
                 Guard::TaintWithin { holder, decided } => {
                     taint_within(bench.gate, holder, *decided)?;
                 }
-                Guard::WithinBudget { holder, budget, now } => {
-                    self.within_budget(holder, budget, *now)?;
+                Guard::WithinBudget { holder, budget, now, reserves } => {
+                    self.within_budget(holder, budget, *now, reserves)?;
                 }
                 Guard::Approved { id, digest, call, now, valid } => {
                     let (id, digest, call, now, valid) = (*id, *digest, *call, *now, *valid);
@@ -69,16 +81,24 @@ impl Check<'_> {
         Ok(())
     }
 
-    /// What was used up before, in this batch and now by the unit's own records.
-    fn within_budget(&self, holder: &Holder, budget: &Budget, now: Timestamp) -> Result<(), Fault> {
+    /// What was used up before, in this batch and now by the unit's own records, and what calls under
+    /// way may still use up.
+    fn within_budget(
+        &self,
+        holder: &Holder,
+        budget: &Budget,
+        now: Timestamp,
+        reserves: &Usage,
+    ) -> Result<(), Fault> {
         if budget.is_unlimited() {
             return Ok(());
         }
         let before = self.memory.with_accounts(|all| all.within(holder, now, budget.window()));
-        let used = before.and(self.books.charged(holder));
+        let used = before.and(self.books.charged(holder)).and(self.books.reserved(holder));
         let own = self.records.iter().filter_map(Usage::of).filter(|(of, _)| of == holder);
         let more = own.fold(Usage::default(), |sum, (_, usage)| sum.and(usage));
-        budget.admits(&used, &more).map_err(|over| Refused::OverBudget(over).into())
+        let admitted = budget.admits(&used, &more).and_then(|()| budget.holds(&used, reserves));
+        admitted.map_err(|over| Refused::OverBudget(over).into())
     }
 }
 
@@ -108,15 +128,31 @@ async fn token_live(bench: &mut Bench<'_>, token: TokenId, now: Timestamp) -> Re
     if live { Ok(()) } else { Err(Refused::TokenDead.into()) }
 }
 
-/// An agent or a space that is not there admits nothing; a space without a ceiling everything.
+/// An agent or a space that is not there admits nothing; a space without a ceiling everything. A gate
+/// notes its posture before it takes a call, so where none is noted none was chosen.
 async fn ceiling_admits(bench: &mut Bench<'_>, holder: &Holder, tier: Tier) -> Result<(), Fault> {
+    if bench.gate.mode().is_some_and(|(mode, _)| tier > mode.ceiling()) {
+        return Err(Refused::OverMode.into());
+    }
     let agent = bench.identity(&AGENTS, holder.agent.as_bytes()).await?;
     let agent = agent.map(|(row, _)| Fields(&row).parsed::<Tier>("ceiling")).transpose()?;
     let mut admits = agent.is_some_and(|ceiling| tier <= ceiling);
-    if let Some(space) = &holder.space {
+    let spaces = match holder.space {
+        Some(space) => vec![space],
+        None => every_space(bench.gate),
+    };
+    for space in spaces {
         let space = bench.identity(&SPACES, space.as_bytes()).await?;
         let space = space.map(|(row, _)| rows::space(Fields(&row))).transpose()?;
         admits &= space.is_some_and(|space| space.ceiling.is_none_or(|ceiling| tier <= ceiling));
     }
     if admits { Ok(()) } else { Err(Refused::OverCeiling.into()) }
+}
+
+fn every_space(gate: &Gate) -> Vec<SpaceId> {
+    let space = |name: &Name| match name {
+        Name::Space(id) => Some(*id),
+        Name::Agent(_) | Name::Token(_) => None,
+    };
+    gate.identities().names().filter_map(space).collect()
 }

@@ -45,7 +45,7 @@ impl Writer {
     }
 
     async fn try_keep_house(&mut self, upkeep: Upkeep) -> Result<(), Abort> {
-        let mut books = Books::after(self.tail, self.memory.gate());
+        let mut books = Books::after(self.tail, self.memory.gate(), self.reserves.clone());
         books.begin(&mut self.conn).await?;
         if let Some(gate) = upkeep.gate {
             books.gate = Arc::new(gate);

@@ -12,6 +12,8 @@ mod guards;
 mod hands;
 mod house;
 mod places;
+mod probe;
+mod reserves;
 mod seal;
 mod token_use;
 
@@ -33,6 +35,8 @@ pub(crate) use checkpoints::Checkpoints;
 pub(crate) use hands::Hands;
 pub(crate) use house::Upkeep;
 pub(crate) use places::Places;
+pub(crate) use probe::Probe;
+pub(crate) use reserves::Reserves;
 use token_use::TokenUse;
 
 /// What the writer is asked to do.
@@ -46,6 +50,8 @@ pub(crate) enum Command {
         /// Where the answer goes. Nobody may be there any more; the unit is made durable anyway.
         answer: oneshot::Sender<Result<Committed, StoreError>>,
     },
+    /// Find out whether a write would reach the disk, and answer when that is known.
+    Probe(oneshot::Sender<()>),
     /// Finish what waits, and end.
     Close,
 }
@@ -161,6 +167,8 @@ pub(crate) struct Writer {
     pub(crate) memory: Arc<GateMemory>,
     /// The rows that accounts are kept in.
     pub(crate) budgets: BudgetBooks,
+    /// What calls under way may still use up.
+    pub(crate) reserves: Reserves,
     /// The files it writes to.
     pub(crate) places: Places,
     /// Whether another hand wrote.
@@ -169,6 +177,8 @@ pub(crate) struct Writer {
     pub(crate) seal_key: SealKey,
     /// The tree over the ledger, and what of it is signed.
     pub(crate) checkpoints: Checkpoints,
+    /// What is known of the disk while nobody writes.
+    pub(crate) probe: Probe,
     /// Held for as long as there is a writer.
     pub(crate) lock: Lock,
 }
@@ -193,12 +203,14 @@ impl Writer {
             }
             let mut units = Vec::with_capacity(waiting.len());
             let mut answers = Vec::with_capacity(waiting.len());
+            let mut asking = Vec::new();
             for command in waiting.drain(..) {
                 match command {
                     Command::Commit { unit, answer } => {
                         units.push(unit);
                         answers.push(answer);
                     }
+                    Command::Probe(answer) => asking.push(answer),
                     // No more come in; what is in the queue is still taken.
                     Command::Close => queue.close(),
                 }
@@ -207,6 +219,12 @@ impl Writer {
             let results = self.commit_all(units).await;
             for (answer, result) in answers.into_iter().zip(results) {
                 let _ = answer.send(result);
+            }
+            if !asking.is_empty() {
+                self.probe().await;
+                for answer in asking {
+                    let _ = answer.send(());
+                }
             }
         }
         self.seal_tail().await;

@@ -44,7 +44,7 @@ impl Writer {
         if !self.standing.is_writable() || !self.budgets.is_behind(self.tail.seq) {
             return;
         }
-        let mut books = Books::after(self.tail, self.memory.gate());
+        let mut books = Books::after(self.tail, self.memory.gate(), self.reserves.clone());
         let sealed = self.seal_accounts(&mut books).await.map_err(Abort::from);
         let written = match sealed {
             Ok(()) => self.write(books).await,

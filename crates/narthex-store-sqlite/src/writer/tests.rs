@@ -6,7 +6,7 @@ use std::time::Duration;
 use narthex_core::{
     Actor, CallId, Conversation, ConversationId, Phase, RecordDraft, Timestamp, Title, Transport,
 };
-use narthex_store::chain::{HeadKey, SealKey};
+use narthex_store::chain::{HeadKey, PERIOD, SealKey};
 use narthex_store::{Committed, Effect, HeadFile, ManualClock, StoreError, UnitOfWork, fresh_uuid};
 use sqlx::AssertSqlSafe;
 
@@ -119,6 +119,36 @@ async fn a_disk_that_takes_no_writes_is_told_and_noticed_when_it_does_again() {
     writer.look_after().await;
     assert!(!writer.standing.is_failing(), "nobody had to ask");
     assert!(writer.commit_all(vec![small()]).await[0].is_ok());
+}
+
+#[tokio::test]
+async fn a_disk_that_fills_up_while_nobody_writes_is_noticed_by_whoever_asks() {
+    let (_dir, config) = place();
+    let mut writer = open::writer(&config).await.unwrap();
+    pragma(&mut writer, "PRAGMA query_only = ON").await;
+    writer.probe().await;
+    assert!(!writer.standing.is_failing(), "the last write is not a second old");
+    for (takes, writes) in [("ON", false), ("OFF", true), ("ON", false)] {
+        pragma(&mut writer, &format!("PRAGMA query_only = {takes}")).await;
+        tokio::time::sleep(PERIOD).await;
+        writer.probe().await;
+        assert_eq!(!writer.standing.is_failing(), writes);
+    }
+    assert!(writer.standing.is_writable());
+}
+
+/// A row that is set to what it is already costs SQLite no write, and would prove nothing.
+#[tokio::test]
+async fn what_is_tried_is_really_written() {
+    let (_dir, config) = place();
+    let mut writer = open::writer(&config).await.unwrap();
+    let mut log = config.database.clone().into_os_string();
+    log.push("-wal");
+    for _ in 0..3 {
+        let before = std::fs::metadata(&log).unwrap().len();
+        writer.try_to_write().await;
+        assert!(std::fs::metadata(&log).unwrap().len() > before);
+    }
 }
 
 /// The write itself fails, in the middle of a batch: SQLite then reads the file anew, which must not

@@ -88,6 +88,17 @@ pub async fn the_same_call_waits_once(backend: &dyn Backend) {
     assert_eq!(newest.map(|approval| approval.id), Some(again.id));
 }
 
+pub async fn the_newest_is_the_one_asked_for_last_whatever_the_clock_said(backend: &dyn Backend) {
+    let house = House::open(backend).await;
+    let old = house.approved(backend, "one").await;
+    house.commit(using(&old, backend)).await.unwrap();
+    backend.clock().set_wall_by(-60 * MINUTE);
+    let new = house.approved(backend, "one").await;
+    assert_eq!(new.digest, old.digest);
+    let newest = house.store.approval_of(holder(&house.agent), new.digest).await.unwrap();
+    assert_eq!(newest.map(|approval| approval.id), Some(new.id));
+}
+
 pub async fn only_so_many_may_wait(backend: &dyn Backend) {
     let house = House::open(backend).await;
     let asking =

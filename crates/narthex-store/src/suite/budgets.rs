@@ -10,7 +10,7 @@ use super::Backend;
 use super::calls::{MINUTE, call, calls, guarded, holder, within};
 use super::commits::join;
 use super::house::{House, draft, new_page, record, refusal};
-use crate::{Clock as _, Effect, Refused, StoreError, UnitOfWork};
+use crate::{Clock as _, Effect, Guard, Refused, StoreError, UnitOfWork};
 
 pub async fn the_ledger_is_the_account(backend: &dyn Backend) {
     let house = House::open(backend).await;
@@ -95,6 +95,36 @@ pub async fn bytes_time_and_cost_are_held_too(backend: &dyn Backend) {
     }
     let roomy = Budget { bytes: Some(120), millis: Some(6), ..calls(9) };
     house.commit(unit(roomy)).await.unwrap();
+}
+
+/// What a call under way may still use up is not there for another, until its outcome is recorded.
+pub async fn what_is_in_reserve_is_held_until_the_outcome(backend: &dyn Backend) {
+    let house = House::open(backend).await;
+    let (agent, now) = (&house.agent, backend.clock().now());
+    let cost = Cost::from_millionths;
+    let budget = Budget { cost: Some(cost(10)), ..calls(9) };
+    let intent = |most: u64| {
+        let reserves = Usage { cost: cost(most), ..Usage::default() };
+        let guard = Guard::WithinBudget { holder: holder(agent), budget, now, reserves };
+        UnitOfWork {
+            records: vec![call(agent, Phase::Intent, Tier::T1)],
+            ..guarded(agent, vec![guard])
+        }
+    };
+    let (first, second) = (intent(6), intent(4));
+    let begun = first.records.first().cloned().unwrap();
+    house.commit(first).await.unwrap();
+    house.commit(second).await.expect("exactly as much as there is");
+    let over = Refused::OverBudget(Overspent::Cost { used: 10, limit: 10 });
+    assert_eq!(refusal(house.commit(intent(1)).await), over);
+    assert_eq!(refusal(house.commit(intent(0)).await), over, "nor one that says nothing");
+    assert_eq!(house.used(holder(agent), backend).await.cost, cost(0), "nothing is charged yet");
+    let outcome = RecordDraft { phase: Phase::Outcome, cost: Some(cost(1)), ..begun };
+    house.commit(UnitOfWork::records(vec![outcome])).await.unwrap();
+    house.commit(intent(5)).await.expect("it took less than it might have");
+    assert_eq!(refusal(house.commit(intent(1)).await), over);
+    let store = backend.reopen().await;
+    store.commit(intent(9)).await.expect("nothing is under way after a restart");
 }
 
 pub async fn a_refused_unit_costs_nothing(backend: &dyn Backend) {

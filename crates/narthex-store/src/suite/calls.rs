@@ -84,7 +84,7 @@ pub(super) fn calls(most: u64) -> Budget {
 }
 
 pub(super) fn within(agent: &Agent, budget: Budget, now: Timestamp) -> Guard {
-    Guard::WithinBudget { holder: holder(agent), budget, now }
+    Guard::WithinBudget { holder: holder(agent), budget, now, reserves: Usage::default() }
 }
 
 pub(super) fn cause(now: Moment) -> Cause {
@@ -100,7 +100,7 @@ pub(super) fn cause(now: Moment) -> Cause {
 
 /// A unit of one observed call whose answer sets this.
 pub(super) fn arming(agent: &Agent, taint: Taint, now: Moment) -> UnitOfWork {
-    let arms = Arming { holder: holder(agent), taint, cause: cause(now), every_millis: None };
+    let arms = Arming { holder: holder(agent), taint, cause: cause(now) };
     UnitOfWork { arms: Some(arms), ..guarded(agent, Vec::new()) }
 }
 

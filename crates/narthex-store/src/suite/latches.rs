@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use narthex_core::{Arming, Holder, Latch, Taint};
+use narthex_core::{Cause, Holder, Latch, Taint};
 
 use super::Backend;
 use super::calls::{BOTH, MINUTE, PRIVATE, UNTRUSTED, arming, guarded, holder};
@@ -27,16 +27,35 @@ pub async fn an_answer_sets_what_it_brings(backend: &dyn Backend) {
         house.store.latch(own).await.unwrap(),
         Latch { private: cause.clone(), untrusted: None }
     );
-    // What is set keeps its first cause; what is not is added.
+    // What is set keeps its first cause, and learns when it was set last; what is not is added.
     backend.clock().advance_millis(MINUTE);
     let second = arming(&house.agent, BOTH, backend.clock().moment());
     let later = second.arms.clone().map(|arms| arms.cause);
     house.commit(second).await.unwrap();
-    let both = Latch { private: cause, untrusted: later };
+    let last = backend.clock().moment();
+    let again = cause.map(|cause| Cause { last, ..cause });
+    let both = Latch { private: again, untrusted: later };
     assert_eq!(house.store.latches().await.unwrap(), [(own, both)]);
     for other in [holder(&house.other), Holder { space: None, ..own }] {
         assert_eq!(house.taint(other).await, Taint::CLEAN);
     }
+}
+
+/// The companion is one agent, started for one space or for all: what it took in in one of them
+/// it has not forgotten in another.
+pub async fn what_was_taken_in_anywhere_counts_everywhere(backend: &dyn Backend) {
+    let house = House::open(backend).await;
+    let own = holder(&house.agent);
+    house.commit(arming(&house.agent, PRIVATE, backend.clock().moment())).await.unwrap();
+    for space in [None, Some(house.b)] {
+        let elsewhere = Holder { space, ..own };
+        assert_eq!(house.store.taint(elsewhere).await.unwrap(), PRIVATE);
+        let guard = Guard::TaintWithin { holder: elsewhere, decided: Taint::CLEAN };
+        let refused = house.commit(guarded(&house.agent, vec![guard])).await;
+        assert_eq!(refusal(refused), Refused::TaintMoved);
+    }
+    assert_eq!(house.store.latches_of(own.agent).await.unwrap().len(), 1);
+    assert_eq!(house.store.taint(holder(&house.other)).await.unwrap(), Taint::CLEAN);
 }
 
 pub async fn setting_it_again_is_noted_only_now_and_then(backend: &dyn Backend) {
@@ -44,13 +63,11 @@ pub async fn setting_it_again_is_noted_only_now_and_then(backend: &dyn Backend) 
     let own = holder(&house.agent);
     let arm = async |after: i64| {
         backend.clock().advance_millis(after);
-        let unit = arming(&house.agent, UNTRUSTED, backend.clock().moment());
-        let arms = unit.arms.map(|arms| Arming { every_millis: Some(60_000), ..arms });
-        house.commit(UnitOfWork { arms, ..unit }).await.unwrap();
+        house.commit(arming(&house.agent, UNTRUSTED, backend.clock().moment())).await.unwrap();
         house.store.latch(own).await.unwrap().untrusted.expect("it is set")
     };
     let first = arm(0).await;
-    assert_eq!(arm(MINUTE - 1).await, first);
+    assert_eq!(arm(999).await, first);
     let again = arm(1).await;
     assert_eq!((again.first, again.call), (first.first, first.call));
     assert_eq!(again.last, backend.clock().moment());

@@ -163,6 +163,7 @@ macro_rules! store_suite {
                 a_request_is_for_the_call_it_shows,
                 lists_are_filtered_and_newest_first,
                 the_same_call_waits_once,
+                the_newest_is_the_one_asked_for_last_whatever_the_clock_said,
                 only_so_many_may_wait,
                 one_that_waited_too_long_is_void,
                 the_owner_decides_once_and_on_what_was_shown,
@@ -178,6 +179,7 @@ macro_rules! store_suite {
                 the_ledger_is_the_account,
                 a_budget_is_reached_and_not_passed,
                 bytes_time_and_cost_are_held_too,
+                what_is_in_reserve_is_held_until_the_outcome,
                 a_refused_unit_costs_nothing,
                 a_window_rolls,
                 exactly_so_many_go_ahead_under_load,
@@ -186,6 +188,7 @@ macro_rules! store_suite {
             latches {
                 an_answer_sets_what_it_brings,
                 setting_it_again_is_noted_only_now_and_then,
+                what_was_taken_in_anywhere_counts_everywhere,
                 a_refused_unit_sets_nothing,
                 a_decision_on_less_is_refused,
                 only_what_is_named_is_opened,
@@ -196,6 +199,7 @@ macro_rules! store_suite {
             settings {
                 ceilings_change_and_are_read_back,
                 the_lowest_ceiling_holds,
+                the_noted_mode_holds_and_so_does_every_space_where_none_is_named,
                 a_budget_is_read_back_as_given,
                 the_noted_mode_is_remembered,
             }

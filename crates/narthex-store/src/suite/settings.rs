@@ -73,6 +73,36 @@ pub async fn the_lowest_ceiling_holds(backend: &dyn Backend) {
     }
 }
 
+pub async fn the_noted_mode_holds_and_so_does_every_space_where_none_is_named(
+    backend: &dyn Backend,
+) {
+    let house = House::open(backend).await;
+    let own = holder(&house.agent);
+    house.done(Effect::SetAgentCeiling { agent: own.agent, ceiling: Tier::T3 }).await;
+    for space in [house.a, house.b] {
+        house.done(Effect::SetSpaceCeiling { space, ceiling: None }).await;
+    }
+    let commit = async |holder, tier| {
+        let guard = Guard::CeilingAdmits { holder, tier };
+        house.commit(guarded(&house.agent, vec![guard])).await
+    };
+    for mode in Mode::ALL {
+        house.done(Effect::NoteMode { mode, chosen: None }).await;
+        for tier in Tier::ALL {
+            let result = commit(own, tier).await;
+            assert_eq!(result.is_ok(), tier <= mode.ceiling(), "{mode} {tier}");
+            if tier > mode.ceiling() {
+                assert_eq!(refusal(result), Refused::OverMode);
+            }
+        }
+    }
+    let nowhere = Holder { space: None, ..own };
+    commit(nowhere, Tier::T1).await.expect("no space has a ceiling");
+    house.done(Effect::SetSpaceCeiling { space: house.b, ceiling: Some(Tier::T0) }).await;
+    commit(own, Tier::T1).await.expect("another space has one");
+    assert_eq!(refusal(commit(nowhere, Tier::T1).await), Refused::OverCeiling, "it may be there");
+}
+
 pub async fn a_budget_is_read_back_as_given(backend: &dyn Backend) {
     let house = House::open(backend).await;
     let budget = Budget {

@@ -1,6 +1,6 @@
 //! Kill switches: durable before they answer, and stopping exactly their scope.
 
-use narthex_core::{Engaged, EngagedBy, Place, SwitchScope};
+use narthex_core::{Engaged, EngagedBy, Place, Reaches, SwitchScope};
 
 use super::Backend;
 use super::calls::{arming, guarded};
@@ -18,7 +18,11 @@ pub async fn each_stops_its_scope_until_lifted(backend: &dyn Backend) {
     let place = |agent: &narthex_core::Agent, upstream| {
         guarded(
             agent,
-            vec![Guard::NotStopped(Place { agent: agent.id, space: agent.space, upstream })],
+            vec![Guard::NotStopped(Place {
+                agent: agent.id,
+                reaches: Reaches::of(agent.space),
+                upstream,
+            })],
         )
     };
     let calls =
@@ -83,7 +87,7 @@ pub async fn it_outlives_a_restart(backend: &dyn Backend) {
         assert_eq!(after.get(scope), before.get(scope), "{scope}");
     }
     assert_eq!(after.engaged().len(), 3);
-    let place = Place { agent: house.other.id, space: None, upstream: None };
+    let place = Place { agent: house.other.id, reaches: Reaches::of(None), upstream: None };
     let unit = guarded(&house.other, vec![Guard::NotStopped(place)]);
     assert!(matches!(refusal(house.commit(unit).await), Refused::Stopped(_)));
 }
@@ -93,7 +97,8 @@ pub async fn what_is_stopped_leaves_no_trace(backend: &dyn Backend) {
     let scope = SwitchScope::Everything;
     house.done(Effect::EngageSwitch(engaged(&scope, "stop", backend))).await;
     let before = house.records().await;
-    let place = Place { agent: house.agent.id, space: house.agent.space, upstream: None };
+    let place =
+        Place { agent: house.agent.id, reaches: Reaches::of(house.agent.space), upstream: None };
     // The first guard that does not hold is the answer.
     let nobody = narthex_core::AgentId::from_uuid(crate::fresh_uuid());
     for (guards, expected) in [

@@ -10,6 +10,7 @@
 
 mod authorization;
 mod companion;
+mod companion_spaces;
 mod edge;
 mod faults;
 mod following;

@@ -12,7 +12,7 @@ use super::model::{Dice, House, Model, words};
 use crate::anchor::Anchor;
 use crate::fault::{Fault, Place};
 use crate::hash::{GENESIS, link, unhex_hash};
-use crate::walk::{RecordRow, SealRow};
+use crate::walk::{Keys, RecordRow, SealRow};
 
 /// Of each class.
 const CASES: u64 = 1_200;
@@ -356,6 +356,8 @@ fn what_is_found_is_said() {
     let mut robbed = house.ledger(&words(200));
     robbed.seals.clear();
     assert_eq!(robbed.check(&keys), Err(Fault::NeverSealed));
+    let unchecked = Keys { seal: None, ..keys.clone() };
+    assert_eq!(whole.check(&unchecked), Err(Fault::NoPublicKey), "signed, and nobody looks");
 }
 
 /// A house whose own hand signed something else than what it wrote.

@@ -88,6 +88,7 @@ pub(crate) fn spec<Input: JsonSchema, Output: JsonSchema>(
         tier: declared.does.tier(),
         effects: declared.does.effects(),
         ignored_arguments: ignored,
+        cost: None,
         target: None,
     }
 }

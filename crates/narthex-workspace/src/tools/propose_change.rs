@@ -172,6 +172,7 @@ pub(crate) async fn stage(
     named: Option<&str>,
 ) -> Result<Staged, ToolError> {
     let reason = clean_reason(&input.reason)?;
+    let asked = input.id.clone().unwrap_or_default();
     let (space, change) = match input.action {
         Action::Create => create(reach, &input, named).await?,
         Action::Update | Action::Delete => existing(reach, &input, named).await?,
@@ -203,9 +204,10 @@ pub(crate) async fn stage(
             .map(|value| Digest::of_json(&value)),
         ..Subject::one("proposal", proposal.id)
     };
-    let answer = ToolOutput::new(answer(&output)?).about(Taint::CLEAN, subject.clone());
+    let taint = Taint { private: false, untrusted: output.tells_of(change.page.as_ref(), &asked) };
+    let answer = ToolOutput::new(answer(&output)?).about(taint, subject.clone());
     let effect = Effect::OpenProposal { proposal: Box::new(proposal), cap: config.open_proposals };
-    Ok(Staged::new(effect, subject, answer))
+    Ok(Staged { space: Some(space.id), ..Staged::new(effect, subject, answer) })
 }
 
 async fn create(
@@ -327,6 +329,16 @@ fn invalid(message: &str) -> ToolError {
 }
 
 impl Output {
+    /// Whether it names the page by a slug that somebody else gave it, and that the caller did not
+    /// say itself.
+    fn tells_of(&self, page: Option<&Page>, asked: &str) -> bool {
+        let foreign = |page: &&Page| page.foreign_history || page.provenance.is_foreign();
+        page.filter(foreign).is_some_and(|page| {
+            let slug = page.draft.slug.as_str();
+            slug != asked && self.slug.as_deref() == Some(slug)
+        })
+    }
+
     fn of(proposal: &Proposal, page: Option<&Page>) -> Self {
         let moved =
             page.filter(|page| proposal.base_revision.is_some_and(|base| base < page.revision));

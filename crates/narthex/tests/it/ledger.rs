@@ -204,6 +204,83 @@ fn a_file_that_was_named_and_is_not_there_is_no_damage() {
     }
 }
 
+#[test]
+fn taking_the_public_key_away_does_not_hide_that_a_house_was_rolled_back() {
+    let house = house();
+    let (older, elsewhere) = (folder(), folder());
+    copy(house.path(), older.path());
+    answer(&["space", "add", "more"], house.path());
+    let anchor = elsewhere.path().join("anchor");
+    fs::write(&anchor, stdout(&narthex(&["ledger", "checkpoint"], house.path()))).expect("kept");
+    let settings = format!("[ledger]\nanchor = {:?}\n", anchor.display().to_string());
+    let serve = ["serve", "--listen", "127.0.0.1:0"];
+    for (gone, anchored, code) in [
+        (&["ledger.pub"][..], true, 6),
+        (&["ledger.pub"], false, 6),
+        (&["ledger.pub", "keys/ledger.sign.key"], true, 2),
+        (&["ledger.pub", "keys/ledger.sign.key"], false, 6),
+    ] {
+        for command in [&["ledger", "verify"][..], &serve] {
+            let robbed = folder();
+            copy(older.path(), robbed.path());
+            if anchored {
+                fs::write(robbed.path().join("narthex.toml"), &settings).expect("settings");
+            }
+            for name in gone {
+                fs::remove_file(robbed.path().join(name)).expect(name);
+            }
+            let told = narthex(command, robbed.path());
+            assert_eq!(told.status.code(), Some(code), "{command:?} {gone:?}: {}", stderr(&told));
+        }
+    }
+    // An anchor that cannot be looked at is not taken for one that is not there yet.
+    let behind = format!("[ledger]\nanchor = {:?}\n", anchor.join("x").display().to_string());
+    fs::write(house.path().join("narthex.toml"), behind).expect("settings");
+    for command in [&["ledger", "verify"][..], &serve] {
+        let told = narthex(command, house.path());
+        assert_eq!(told.status.code(), Some(1), "{command:?}: {}", stderr(&told));
+    }
+}
+
+#[test]
+fn records_that_the_anchor_has_not_come_past_stay() {
+    let (house, elsewhere) = (house(), folder());
+    let anchor = elsewhere.path().join("anchor");
+    let keep = || {
+        fs::write(&anchor, stdout(&narthex(&["ledger", "checkpoint"], house.path())))
+            .expect("kept");
+    };
+    keep();
+    let settings = format!("[ledger]\nanchor = {:?}\n", anchor.display().to_string());
+    fs::write(house.path().join("narthex.toml"), settings).expect("settings");
+    fill(house.path(), 270);
+    let file = elsewhere.path().join("old.segment");
+    let path = file.to_str().expect("UTF-8");
+    let prune = ["ledger", "prune", "--before", "260", "--export", path];
+    let early = narthex(&prune, house.path());
+    assert_eq!(early.status.code(), Some(4), "{}", stderr(&early));
+    assert!(stderr(&early).contains("the anchor of the settings"), "{}", stderr(&early));
+    assert!(!file.exists());
+    assert_eq!(answer(&["ledger", "verify"], house.path())["base"], 0);
+    keep();
+    answer(&prune, house.path());
+    assert_eq!(answer(&["ledger", "verify"], house.path())["base"], 256);
+}
+
+#[test]
+fn a_house_that_a_stdio_process_holds_is_followed_too() {
+    let (house, elsewhere) = (house(), folder());
+    let (anchor, sink) = (elsewhere.path().join("anchor"), elsewhere.path().join("sink"));
+    let shown = |path: &Path| format!("{:?}", path.display().to_string());
+    let settings =
+        format!("[ledger]\nanchor = {}\n[ledger.sink]\nfile = {}\n", shown(&anchor), shown(&sink));
+    fs::write(house.path().join("narthex.toml"), settings).expect("settings");
+    let output = narthex(&["stdio", "--companion"], house.path());
+    assert!(output.status.success(), "{}", stderr(&output));
+    assert_eq!(answer(&["ledger", "verify"], house.path())["anchors"], 1);
+    assert!(fs::read_to_string(&sink).is_ok_and(|text| text.lines().count() > 1));
+}
+
 /// Puts so many records into a house that nobody holds.
 fn fill(dir: &Path, count: u128) {
     use narthex_core::{Actor, CallId, Phase, RecordDraft, Transport};
@@ -248,8 +325,12 @@ fn change_a_word(dir: &Path) {
     fs::write(&path, bytes).expect("the database");
 }
 
+fn folder() -> TempDir {
+    tempfile::tempdir().expect("a folder")
+}
+
 fn house() -> TempDir {
-    let dir = tempfile::tempdir().expect("a folder");
+    let dir = folder();
     answer(&["init"], dir.path());
     answer(&["space", "add", "notes"], dir.path());
     dir

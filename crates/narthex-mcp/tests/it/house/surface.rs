@@ -68,6 +68,7 @@ fn spec(name: &str, tier: Tier, site: EffectSite, properties: &Value) -> ToolSpe
             site,
         },
         ignored_arguments: &["space"],
+        cost: None,
         target: None,
     }
 }

@@ -6,8 +6,8 @@ use std::time::Duration;
 use narthex_core::{
     Actor, Agent, AgentId, AgentKind, Approval, ApprovalId, ApprovalStatus, Arming, Binding,
     Budget, CallId, Cause, Conversation, ConversationId, Digest, Engaged, EngagedBy, Grants,
-    Holder, Mode, Phase, Place, Reason, RecordDraft, SpaceId, Subject, SwitchScope, Taint, Tier,
-    Timestamp, Title, Transport, Usage,
+    Holder, Mode, Phase, Place, Reaches, Reason, RecordDraft, SpaceId, Subject, SwitchScope, Taint,
+    Tier, Timestamp, Title, Transport, Usage,
 };
 use narthex_store::chain::{HeadKey, SealKey};
 use narthex_store::{
@@ -34,7 +34,7 @@ async fn a_call_that_changes_nothing_begins_and_writes_in_one_step() {
         (place.call(vec![place.ceiling()]), true),
         (UnitOfWork { effect: Some(place.engage()), ..place.call(Vec::new()) }, true),
     ] {
-        let mut books = Books::after(writer.tail, writer.memory.gate());
+        let mut books = Books::after(writer.tail, writer.memory.gate(), writer.reserves.clone());
         let told = format!("{unit:?}");
         let _ = writer.unit(&mut books, unit).await.unwrap();
         assert_eq!(books.begun, begins, "{told}");
@@ -243,7 +243,7 @@ impl House {
             first: now,
             last: now,
         };
-        let arms = Arming { holder: self.holder, taint: BOTH, cause, every_millis: None };
+        let arms = Arming { holder: self.holder, taint: BOTH, cause };
         UnitOfWork { arms: Some(arms), ..UnitOfWork::default() }
     }
 
@@ -326,7 +326,7 @@ impl House {
 
     fn not_stopped(&self) -> Guard {
         let Holder { agent, space } = self.holder;
-        Guard::NotStopped(Place { agent, space, upstream: None })
+        Guard::NotStopped(Place { agent, reaches: Reaches::of(space), upstream: None })
     }
 
     const fn taint(&self, decided: Taint) -> Guard {
@@ -339,7 +339,7 @@ impl House {
 
     fn budget(&self, calls: u64) -> Guard {
         let (holder, budget) = (self.holder, limits(calls));
-        Guard::WithinBudget { holder, budget, now: self.clock.now() }
+        Guard::WithinBudget { holder, budget, now: self.clock.now(), reserves: Usage::default() }
     }
 }
 

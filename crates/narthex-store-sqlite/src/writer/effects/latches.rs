@@ -35,7 +35,7 @@ pub(super) async fn clear(
 /// Whether this would change anything worth keeping.
 pub(in crate::writer) fn would_arm(gate: &Gate, arming: &Arming) -> bool {
     match gate.latch(&arming.holder) {
-        Some(latch) => latch.would_arm(arming.taint, arming.cause.last, arming.every_millis),
+        Some(latch) => latch.would_arm(arming.taint, arming.cause.last),
         None => !arming.taint.is_clean(),
     }
 }
@@ -44,7 +44,7 @@ pub(in crate::writer) fn would_arm(gate: &Gate, arming: &Arming) -> bool {
 pub(in crate::writer) async fn arm(bench: &mut Bench<'_>, arming: &Arming) -> Result<(), Fault> {
     if would_arm(bench.gate, arming) {
         let mut latch = bench.gate.latch(&arming.holder).cloned().unwrap_or_default();
-        latch.arm(arming.taint, &arming.cause, arming.every_millis);
+        latch.arm(arming.taint, &arming.cause);
         bench.keep_latch(arming.holder, latch).await?;
     }
     Ok(())

@@ -99,7 +99,7 @@ impl House {
             first: now,
             last: now,
         };
-        let arms = Some(Arming { holder: holder(agent), taint, cause, every_millis: None });
+        let arms = Some(Arming { holder: holder(agent), taint, cause });
         UnitOfWork { arms, ..UnitOfWork::default() }
     }
 

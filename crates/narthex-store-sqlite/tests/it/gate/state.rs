@@ -46,7 +46,11 @@ async fn whatever_is_done_to_it_everything_is_stopped() {
             tools(&store, before + 1).await.contains(&"house.gate_damaged".to_owned()),
             "{change}"
         );
-        let place = narthex_core::Place { agent: house.agent.id, space: None, upstream: None };
+        let place = narthex_core::Place {
+            agent: house.agent.id,
+            reaches: narthex_core::Reaches::of(None),
+            upstream: None,
+        };
         let guards = vec![Guard::NotStopped(place)];
         let unit =
             UnitOfWork { guards, records: vec![observed(&house.agent)], ..UnitOfWork::default() };

@@ -90,6 +90,7 @@ const ELSEWHERE: &[(Reason, &str)] = &[
     (Reason::LimitReached, include_str!("../gate/proposals.rs")),
     (Reason::Unavailable, include_str!("../gate/durable.rs")),
     (Reason::DeadlineExceeded, include_str!("../gate/rig.rs")),
+    (Reason::OutcomeUnknown, include_str!("../gate/rig.rs")),
     (Reason::Internal, include_str!("../gate/rig.rs")),
     (Reason::Interrupted, include_str!("../gate/rig.rs")),
 ];

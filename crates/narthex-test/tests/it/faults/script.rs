@@ -343,6 +343,7 @@ fn spec((name, tier, site, takes_in): (&str, Tier, EffectSite, TakesIn)) -> Tool
             site,
         },
         ignored_arguments: &[],
+        cost: None,
         target: None,
     }
 }

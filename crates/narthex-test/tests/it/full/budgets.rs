@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use narthex_core::{Budget, Consent, Cost, Mode, Reason, Tier, Usage};
+use narthex_core::{Budget, Consent, Cost, Mode, Phase, Reason, Tier, Usage};
 use narthex_store::{Effect, UnitOfWork};
 use serde_json::json;
 use tokio::task::JoinSet;
@@ -50,6 +50,69 @@ async fn two_hundred_at_once_are_exactly_as_many_as_allowed() -> anyhow::Result<
     shop.advance(Duration::from_mins(62));
     assert_eq!(shop.call("note", json!({})).await, Said::Done);
     shop.house.verify().await?;
+    Ok(())
+}
+
+/// Calls that act outside, many at once. Bytes are held when the answer is there, cost and time by
+/// what is in reserve while they are under way; whatever is withheld, its outcome is recorded.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_is_known_only_afterwards_is_not_passed_in_parallel() -> anyhow::Result<()> {
+    let answer = 2 * json!({"did": "note"}).to_string().len() as u64;
+    let bytes = Budget { bytes: Some(answer * 3 + answer - 1), ..Budget::default() };
+    for (budget, tool, arguments, done, made) in [
+        (bytes, "note", json!({}), 3, 3..=40),
+        (cost(5.0), "buy", json!({"cost": 1.0}), 5, 5..=5),
+        (cost(5.5), "buy", json!({"cost": 1.0}), 5, 5..=5),
+        (Budget { millis: Some(400), ..Budget::default() }, "hang", json!({}), 0, 1..=1),
+    ] {
+        let shop = Workshop::with(|config| config.budget = budget).await?;
+        let before = shop.house.seq().await?;
+        let admitted = Arc::new(shop.admitted("worker").await);
+        let mut tasks = JoinSet::new();
+        for _ in 0..40 {
+            let (gate, surface) = (shop.gate.clone(), Arc::clone(&shop.surface));
+            let (admitted, arguments) = (Arc::clone(&admitted), arguments.clone());
+            tasks.spawn(async move {
+                said(call(&gate, &surface, &admitted, tool, arguments, Consent::Absent).await)
+            });
+        }
+        let ended = tasks.join_all().await;
+        let count = |wanted: &Said| ended.iter().filter(|said| *said == wanted).count();
+        let late = count(&Said::Refused(Reason::DeadlineExceeded));
+        assert_eq!(count(&Said::Done), done, "{tool}: {ended:?}");
+        assert_eq!(count(&Said::Refused(Reason::OverBudget)) + late, 40 - done, "{tool}");
+        assert!(made.contains(&shop.bench.count(tool)), "{tool}: {}", shop.bench.count(tool));
+        let used = shop.used("worker").await;
+        assert!(budget.bytes.is_none_or(|most| used.bytes <= most), "{used:?}");
+        assert!(budget.cost.is_none_or(|most| used.cost <= most), "{used:?}");
+        let records = shop.house.records_after(before).await?;
+        let of = |phase| records.iter().filter(move |record| record.draft.phase == phase).count();
+        assert_eq!(of(Phase::Intent), shop.bench.count(tool));
+        assert_eq!(of(Phase::Outcome), of(Phase::Intent), "{tool}: each has its outcome");
+    }
+    Ok(())
+}
+
+/// The owner is not asked about a call that its budget does not let through.
+#[tokio::test]
+async fn a_budget_comes_before_the_owner() -> anyhow::Result<()> {
+    let budget = Budget { calls: [None, None, Some(0), None], ..Budget::default() };
+    let shop = Workshop::with(|config| config.budget = budget).await?;
+    assert_eq!(shop.call("publish", json!({})).await, Said::Refused(Reason::OverBudget));
+    assert!(shop.waiting().await.is_empty());
+    Ok(())
+}
+
+/// Nobody knows whether a call that was given up was paid for, so it is.
+#[tokio::test]
+async fn an_unknown_outcome_costs_as_much_as_it_may_have() -> anyhow::Result<()> {
+    let shop = Workshop::with(|config| {
+        config.budget = cost(5.0);
+        config.call_deadline = Duration::from_millis(20);
+    })
+    .await?;
+    assert_eq!(shop.call("buy", json!({})).await, Said::Refused(Reason::DeadlineExceeded));
+    assert_eq!(shop.used("worker").await.cost, Cost::from_millionths(1_000_000));
     Ok(())
 }
 

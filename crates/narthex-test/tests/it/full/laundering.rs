@@ -1,19 +1,24 @@
 //! Random calls, sessions, tokens, revisions, approvals, restarts and passing time against a small
-//! model: nothing is shed, and nothing uncontained happens unapproved once tainted. More cases
-//! with `PROPTEST_CASES`.
+//! model: nothing is shed, and nothing uncontained happens unapproved once tainted. Every call goes
+//! through the edge, in the session and the revision it is made in. More cases with
+//! `PROPTEST_CASES`.
 
 use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
 use std::time::Duration;
 
+use anyhow::Context as _;
 use narthex_core::{Actor, EngagedBy};
-use narthex_core::{Budget, Consent, Mode, Reason, SwitchScope, Taint, Tier};
-use narthex_gate::{SessionConfig, SessionTerms};
+use narthex_core::{Budget, Mode, Reason, SwitchScope, Taint, Tier};
+use narthex_gate::SessionConfig;
+use narthex_mcp::EdgeConfig;
 use narthex_store::{Effect, UnitOfWork};
+use narthex_test::{Answer, Era, SideDoor};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestCaseError, TestRunner};
-use serde_json::json;
+use serde_json::{Value, json};
 
-use super::workshop::{Said, Workshop};
+use super::workshop::Workshop;
 
 /// What may happen.
 #[derive(Debug, Clone)]
@@ -28,7 +33,12 @@ enum Step {
         approve: bool,
     },
     NewToken,
-    NewSession,
+    /// The calls that follow are made in it, where their revision has sessions.
+    NewSession {
+        consent: Option<Tier>,
+    },
+    /// The calls that follow are made in this revision.
+    Revision(usize),
     Restart,
     /// Minutes pass.
     Pass(u8),
@@ -95,6 +105,11 @@ impl Model {
             || (tier == Tier::T1 && tool != "suggest" && self.taint.untrusted)
             || (sends && self.taint.is_trifecta());
         let key = format!("{tool} {n} {}", self.mode);
+        // A step of the window counts until all of it has passed: one minute of sixty.
+        let made = self.made.iter().filter(|at| **at + 60 >= self.now).count() as u64;
+        if tier == Tier::T1 && made >= LIMIT {
+            return Expected::Refused(Reason::OverBudget);
+        }
         if asks && self.approved.get(&key).is_none_or(|until| self.now > *until) {
             if self.used.get(&key).is_some_and(|until| self.now <= *until) {
                 return Expected::Refused(Reason::ApprovalUsed);
@@ -109,11 +124,6 @@ impl Model {
             return Expected::Waits;
         }
         if tier == Tier::T1 {
-            // A step of the window counts until all of it has passed: one minute of sixty.
-            let used = self.made.iter().filter(|at| **at + 60 >= self.now).count() as u64;
-            if used >= LIMIT {
-                return Expected::Refused(Reason::OverBudget);
-            }
             self.made.push(self.now);
         }
         if asks && let Some(until) = self.approved.remove(&key) {
@@ -129,13 +139,95 @@ impl Model {
     }
 }
 
+/// The agent's side of the wire: a door, and how it is spoken to.
+struct Wire {
+    door: SideDoor,
+    revision: &'static str,
+    /// The session the agent is in, with what it consented to when it opened it.
+    session: Option<(String, Option<Tier>)>,
+    /// Ids that were given out.
+    seen: HashSet<String>,
+}
+
+/// Every revision that is served; only the first has no sessions.
+const REVISIONS: [&str; 4] = ["2026-07-28", "2025-11-25", "2025-06-18", "2025-03-26"];
+
+impl Wire {
+    async fn open(shop: &Workshop) -> anyhow::Result<Self> {
+        let (gate, surface) = (shop.gate.clone(), Arc::clone(&shop.surface));
+        let door = SideDoor::open(gate, surface, EdgeConfig::default()).await?;
+        Ok(Self { door, revision: REVISIONS[0], session: None, seen: HashSet::new() })
+    }
+
+    async fn shake_hands(&mut self, shop: &Workshop, consent: Option<Tier>) -> anyhow::Result<()> {
+        let mut hello = json!({"protocolVersion": self.legacy(), "capabilities": {}});
+        if let Some(tier) = consent {
+            hello["consentCeiling"] = json!(tier);
+        }
+        let client = self.door.client(&shop.token("worker")).speaking(Era::Legacy);
+        let answer = client.request("initialize", hello).await?;
+        let id = answer.header("mcp-session-id").context("no session")?.to_owned();
+        anyhow::ensure!(self.seen.insert(id.clone()), "a session id twice");
+        self.session = Some((id, consent));
+        Ok(())
+    }
+
+    /// The revision of a handshake.
+    fn legacy(&self) -> &'static str {
+        if self.is_modern() { REVISIONS[1] } else { self.revision }
+    }
+
+    fn is_modern(&self) -> bool {
+        self.revision == REVISIONS[0]
+    }
+
+    /// Makes a call; says how it ended, and what the session it was made in allowed.
+    async fn call(
+        &mut self,
+        shop: &Workshop,
+        tool: &str,
+        arguments: Value,
+        consent: Option<Tier>,
+    ) -> anyhow::Result<(Expected, Option<Tier>)> {
+        let mut params = json!({"name": tool, "arguments": arguments});
+        if let Some(tier) = consent {
+            params["_meta"] = json!({"narthex/consentCeiling": tier});
+        }
+        let client = self.door.client(&shop.token("worker"));
+        if self.is_modern() {
+            return Ok((ended(&client.request("tools/call", params).await?)?, None));
+        }
+        if self.session.is_none() {
+            self.shake_hands(shop, None).await?;
+        }
+        let (id, lowered) = self.session.clone().context("a session")?;
+        let client = client.speaking(Era::Legacy);
+        let message = client.message("tools/call", params);
+        let headers = [("mcp-session-id", id.as_str()), ("mcp-protocol-version", self.revision)];
+        Ok((ended(&client.send(&headers, &message).await?)?, lowered))
+    }
+}
+
+fn ended(answer: &Answer) -> anyhow::Result<Expected> {
+    if answer.is_ok() {
+        return Ok(Expected::Done);
+    }
+    if answer.result()["_meta"]["narthex/error"]["approval"].is_object() {
+        return Ok(Expected::Waits);
+    }
+    let code = answer.tool_code().with_context(|| format!("{answer:?}"))?;
+    Ok(Expected::Refused(serde_json::from_value(json!(code))?))
+}
+
 async fn run(steps: &[Step]) -> anyhow::Result<()> {
     let budget = Budget { calls: [None, Some(LIMIT), None, None], ..Budget::default() };
     let mut shop = Workshop::with(|config| {
         config.mode = Mode::Open;
         config.budget = budget;
         config.approvals_waiting = 1_000;
-        config.sessions = Some(SessionConfig::default());
+        // None ends while it is played.
+        let ever = Duration::from_hours(24 * 365);
+        config.sessions = Some(SessionConfig { idle: ever, absolute: ever, per_agent: 1_000 });
     })
     .await?;
     let mut model = Model {
@@ -151,21 +243,15 @@ async fn run(steps: &[Step]) -> anyhow::Result<()> {
         waiting: Vec::new(),
         executed: 0,
     };
-    let mut seen = HashSet::new();
+    let mut wire = Wire::open(&shop).await?;
     for (at, step) in steps.iter().enumerate() {
         match step {
             Step::Call { tool, n, consent } => {
                 let tool = TOOLS[*tool];
                 let arguments = json!({"n": n, "target": "one"});
-                let said = consent.map_or(Consent::Absent, Consent::AtMost);
-                let got = shop.call_as("worker", tool, arguments, said).await;
-                let got = match got {
-                    Said::Done => Expected::Done,
-                    Said::Waits(_) => Expected::Waits,
-                    Said::Refused(reason) => Expected::Refused(reason),
-                    other @ Said::Other(_) => anyhow::bail!("step {at}: {other:?}"),
-                };
-                let expected = model.call(tool, *n, *consent);
+                let (got, lowered) = wire.call(&shop, tool, arguments, *consent).await?;
+                let least = consent.iter().copied().chain(lowered).min();
+                let expected = model.call(tool, *n, least);
                 anyhow::ensure!(got == expected, "step {at} {step:?}: {got:?}, not {expected:?}");
             }
             Step::Decide { approve } => {
@@ -189,17 +275,15 @@ async fn run(steps: &[Step]) -> anyhow::Result<()> {
                 }
             }
             Step::NewToken => shop.new_token("worker").await?,
-            Step::NewSession => {
-                let admitted = shop.admitted("worker").await;
-                let opened = shop.gate.open_session(&admitted, SessionTerms::default());
-                if let Ok(new) = opened.await {
-                    anyhow::ensure!(
-                        seen.insert(new.session.id.as_str().to_owned()),
-                        "a session id twice"
-                    );
-                }
+            Step::NewSession { consent } => wire.shake_hands(&shop, *consent).await?,
+            Step::Revision(n) => wire.revision = REVISIONS[*n],
+            Step::Restart => {
+                let Wire { door, revision, seen, .. } = wire;
+                // What is remembered of sessions goes with the process; the agent goes on as it was.
+                door.close().await;
+                shop = shop.restart(|_| {}).await?;
+                wire = Wire { revision, seen, ..Wire::open(&shop).await? };
             }
-            Step::Restart => shop = shop.restart(|_| {}).await?,
             Step::Pass(minutes) => {
                 shop.advance(Duration::from_mins(u64::from(*minutes)));
                 model.now += u64::from(*minutes);
@@ -243,21 +327,25 @@ async fn run(steps: &[Step]) -> anyhow::Result<()> {
         let executed = shop.bench.done.lock().unwrap().len();
         anyhow::ensure!(executed == model.executed, "step {at} {step:?}: {executed} executed");
     }
+    wire.door.close().await;
     shop.house.verify().await?;
     Ok(())
 }
 
 fn step() -> impl Strategy<Value = Step> {
-    let consent = prop_oneof![
-        6 => Just(None),
-        1 => (0..4_usize).prop_map(|n| Some(Tier::ALL[n])),
-    ];
+    let consent = || {
+        prop_oneof![
+            6 => Just(None),
+            1 => (0..4_usize).prop_map(|n| Some(Tier::ALL[n])),
+        ]
+    };
     prop_oneof![
-        30 => (0..TOOLS.len(), 0..3_u8, consent)
+        30 => (0..TOOLS.len(), 0..3_u8, consent())
             .prop_map(|(tool, n, consent)| Step::Call { tool, n, consent }),
         8 => prop::bool::weighted(0.75).prop_map(|approve| Step::Decide { approve }),
         2 => Just(Step::NewToken),
-        2 => Just(Step::NewSession),
+        3 => consent().prop_map(|consent| Step::NewSession { consent }),
+        3 => (0..REVISIONS.len()).prop_map(Step::Revision),
         1 => Just(Step::Restart),
         3 => (1..40_u8).prop_map(Step::Pass),
         2 => (0..3_usize).prop_map(Step::Mode),

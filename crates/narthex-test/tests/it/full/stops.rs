@@ -141,3 +141,29 @@ async fn a_stopped_surface_lists_nothing() -> anyhow::Result<()> {
     assert_eq!(answer.tool_code().as_deref(), Some("stopped"));
     Ok(())
 }
+
+/// Whatever comes first, what is in force and what is durable are the same afterwards.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_is_in_force_is_what_is_durable_however_they_cross() -> anyhow::Result<()> {
+    let shop = Workshop::open(Mode::Guarded).await?;
+    let everything = SwitchScope::Everything;
+    for round in 0..60 {
+        let engaging = shop.gate.engage(everything.clone(), EngagedBy::Owner, Actor::Owner, "");
+        let (raised, lowered) = (Mode::Guarded, Mode::Readonly);
+        let (engaged, _, up, down) = tokio::join!(
+            engaging,
+            shop.gate.lift(&everything),
+            shop.gate.set_mode(raised),
+            shop.gate.set_mode(lowered),
+        );
+        engaged?;
+        up?;
+        down?;
+        let durable = shop.store().switches().await?;
+        let (inside, outside) = (shop.gate.stopped(), durable.get(&everything).is_some());
+        assert_eq!(inside.get(&everything).is_some(), outside, "round {round}");
+        let noted = shop.store().noted_mode().await?.map(|(mode, _)| mode);
+        assert_eq!(noted, Some(shop.gate.mode()), "round {round}");
+    }
+    Ok(())
+}

@@ -165,6 +165,45 @@ async fn a_window_runs_out_and_is_recorded() -> anyhow::Result<()> {
     Ok(())
 }
 
+/// A window that is configured later counts from when something was last taken in.
+#[tokio::test]
+async fn a_window_that_comes_later_opens_nothing_that_was_just_set() -> anyhow::Result<()> {
+    let mut shop = Workshop::open(Mode::Guarded).await?;
+    shop.take_in(UNTRUSTED).await;
+    shop.advance(Duration::from_hours(5));
+    shop.take_in(UNTRUSTED).await;
+    shop.advance(Duration::from_mins(1));
+    shop = shop.restart(|config| config.taint_window = Some(Duration::from_hours(1))).await?;
+    assert!(matches!(shop.call("note", json!({"n": 1})).await, Said::Waits(_)));
+    // Nor one that is shortened.
+    shop = shop.restart(|config| config.taint_window = Some(Duration::from_hours(240))).await?;
+    shop.take_in(UNTRUSTED).await;
+    shop.advance(Duration::from_mins(30));
+    shop.take_in(UNTRUSTED).await;
+    shop = shop.restart(|config| config.taint_window = Some(Duration::from_mins(10))).await?;
+    assert!(matches!(shop.call("note", json!({"n": 2})).await, Said::Waits(_)));
+    shop.advance(Duration::from_mins(11));
+    assert_eq!(shop.call("note", json!({"n": 3})).await, Said::Done);
+    Ok(())
+}
+
+/// The posture came down between the decision and the intent.
+#[tokio::test]
+async fn a_lower_mode_meanwhile_holds() -> anyhow::Result<()> {
+    let shop = Workshop::open(Mode::Guarded).await?;
+    for tool in ["note", "stage"] {
+        let mode = Mode::Readonly;
+        let lower = Effect::NoteMode { mode, chosen: Some(mode) };
+        let unit = |effect| UnitOfWork { effect: Some(effect), ..UnitOfWork::default() };
+        shop.house.faults().slip_in(unit(lower));
+        assert_eq!(shop.call(tool, json!({})).await, Said::Refused(Reason::OverMode), "{tool}");
+        let again = Effect::NoteMode { mode: Mode::Guarded, chosen: None };
+        shop.store().commit(unit(again)).await?;
+    }
+    assert_eq!(shop.bench.count("note"), 0);
+    Ok(())
+}
+
 /// Taken in between the decision and the intent: decided anew, not let through.
 #[tokio::test]
 async fn what_is_taken_in_meanwhile_counts() -> anyhow::Result<()> {
@@ -179,7 +218,7 @@ async fn what_is_taken_in_meanwhile_counts() -> anyhow::Result<()> {
         first: now,
         last: now,
     };
-    let arms = narthex_core::Arming { holder, taint: UNTRUSTED, cause, every_millis: None };
+    let arms = narthex_core::Arming { holder, taint: UNTRUSTED, cause };
     shop.house.faults().slip_in(UnitOfWork { arms: Some(arms), ..UnitOfWork::default() });
     let got = shop.call("note", json!({})).await;
     assert!(matches!(got, Said::Waits(_)), "{got:?}");

@@ -3,12 +3,12 @@
 
 use std::sync::Arc;
 
-use narthex_core::{Mode, Reason, Ruled};
+use narthex_core::{Mode, Phase, Reason, Ruled};
 use narthex_mcp::EdgeConfig;
 use narthex_test::{Era, SideDoor};
 use serde_json::{Value, json};
 
-use super::workshop::Workshop;
+use super::workshop::{Said, Workshop};
 
 /// What the agent did before, what it calls, and why that waits.
 const ROWS: &[(&[&str], &str, Reason)] = &[
@@ -54,5 +54,20 @@ async fn why_a_call_waits_is_told_and_recorded_and_it_runs_once() -> anyhow::Res
             door.close().await;
         }
     }
+    Ok(())
+}
+
+/// Whether it was approved cannot be told: refused, and in the ledger like every refusal.
+#[tokio::test]
+async fn approvals_that_cannot_be_read_are_a_refusal_with_its_record() -> anyhow::Result<()> {
+    let shop = Workshop::open(Mode::Guarded).await?;
+    shop.house.faults().fail_approvals(true);
+    let before = shop.house.seq().await?;
+    let got = shop.call("publish", json!({})).await;
+    assert_eq!(got, Said::Other(narthex_gate::CallError::Unavailable));
+    let records = shop.house.records_after(before).await?;
+    let left: Vec<_> = records.iter().map(|it| (it.draft.phase, it.draft.reason)).collect();
+    assert_eq!(left, [(Phase::Refused, Reason::Unavailable)]);
+    assert_eq!(shop.bench.count("publish"), 0);
     Ok(())
 }

@@ -50,6 +50,7 @@ pub(super) const TOOLS: &[Tool] = {
         ("publish", External, Tier::T2, Nothing, Owned, Inside, Direct),
         ("erase", External, Tier::T3, Nothing, Owned, Outside, Direct),
         ("shift", External, Tier::T1, Nothing, Owned, Inside, Contained),
+        ("buy", External, Tier::T1, Nothing, Owned, Inside, Direct),
         ("stage", Local, Tier::T1, Nothing, Owned, Inside, Contained),
     ]
 };
@@ -75,6 +76,10 @@ impl Bench {
     async fn act(&self, tool: &str, arguments: Value) -> Result<ToolOutput, ToolError> {
         self.done.lock().unwrap().push((tool.to_owned(), arguments.clone()));
         self.begun.notify_waiters();
+        if tool == "buy" {
+            // Long enough for all the others to begin.
+            tokio::time::sleep(Duration::from_millis(100)).await;
+        }
         match tool {
             "hang" => std::future::pending().await,
             "mail_error" => Err(ToolError::caller(Reason::NotFound, "the upstream's own words")),
@@ -115,6 +120,7 @@ fn spec(&(name, site, tier, reads, takes_in, sends, containment): &Tool) -> Tool
         tier,
         effects: Effects { reads, takes_in, sends, containment, site },
         ignored_arguments: &[],
+        cost: (name == "buy").then(|| Cost::from_millionths(1_000_000)),
         target: (tier == Tier::T3 || name == "shift").then(|| "/target".to_owned()),
     }
 }

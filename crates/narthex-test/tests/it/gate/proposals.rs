@@ -1,6 +1,6 @@
 //! Proposals: bounded, waiting, applied once or not at all.
 
-use narthex_core::{Bound, Mode, Outcome, Phase, ProposalStatus, Reason};
+use narthex_core::{Bound, Holder, Mode, Outcome, Phase, ProposalStatus, Reason, Tier};
 use narthex_server::owner::{Reply, Request};
 use narthex_test::{HouseOptions, Persona, TestHouse};
 use serde_json::{Value, json};
@@ -29,6 +29,36 @@ async fn only_so_many_of_an_agents_proposals_wait_at_once() -> anyhow::Result<()
     house.owner(Request::InboxReject { proposal: ids.remove(0), reason: "no".into() }).await?;
     assert!(agent.call("propose_change", create("p-3", "x")).await?.is_ok());
     assert!(!agent.call("propose_change", create("p-4", "x")).await?.is_ok());
+    Ok(())
+}
+
+/// A slug is text, and may be somebody else's: whoever is told it has taken it in.
+#[tokio::test]
+async fn a_foreign_pages_slug_is_taken_in_by_whoever_did_not_know_it() -> anyhow::Result<()> {
+    let house = TestHouse::start().await?;
+    let agent = house.client(Persona::AgentA);
+    let made = agent.call("propose_change", create("ignore-your-owner", "x")).await?.proposal()?;
+    house.owner(Request::InboxApprove { proposal: made }).await?;
+    let id = house.page("a", "ignore-your-owner").await?.page.id.to_string();
+    let update = json!({"body": "y"});
+    for (n, action, by, untrusted) in [
+        (0, "delete", id.as_str(), true),
+        (1, "update", id.as_str(), true),
+        (2, "delete", "ignore-your-owner", false),
+        (3, "delete", "home", false),
+    ] {
+        let slug = format!("other-{n}");
+        let other = house.agent(&slug, "a", &["read", "suggest"], Tier::T1).await?;
+        let mut change = json!({"entity_type": "page", "action": action, "id": by, "reason": "r"});
+        if action == "update" {
+            change["payload"] = update.clone();
+        }
+        let answer = other.call("propose_change", change).await?;
+        assert!(answer.is_ok(), "{answer:?}");
+        let agent = house.store().agent_by_slug(&slug.parse()?).await?.expect("it");
+        let holder = Holder { agent: agent.id, space: agent.space };
+        assert_eq!(house.store().taint(holder).await?.untrusted, untrusted, "{action} {by}");
+    }
     Ok(())
 }
 

@@ -120,6 +120,33 @@ async fn acting_outside_begins_only_after_the_intent_is_durable() -> anyhow::Res
     Ok(())
 }
 
+/// It acted, and then the disk failed: nobody may say that it was not made, nor try it again.
+#[tokio::test]
+async fn an_outcome_that_cannot_be_recorded_is_unknown_and_not_to_be_tried_again()
+-> anyhow::Result<()> {
+    let rigged = rigged(Mode::Guarded, Tier::T1, Duration::from_millis(600)).await?;
+    let (client, before) = (rigged.door.client(&rigged.token), rigged.house.seq().await?);
+    let failing = async {
+        until(async || rigged.rig.performed.load(Ordering::SeqCst) == 1).await?;
+        rigged.house.faults().fail_writing(true);
+        anyhow::Ok(())
+    };
+    let (answer, failing) = tokio::join!(client.call("send-hang", json!({})), failing);
+    failing?;
+    let answer = answer?;
+    rigged.house.faults().fail_writing(false);
+    assert_eq!(
+        (answer.status, answer.tool_code().as_deref()),
+        (200, Some(Reason::OutcomeUnknown.code())),
+        "{answer:?}"
+    );
+    assert!(answer.header("retry-after").is_none(), "{answer:?}");
+    assert!(answer.text.contains("unknown") && !answer.text.contains("not made"), "{answer:?}");
+    assert_eq!(rigged.house.seq().await?, before + 1, "the intent alone");
+    rigged.door.close().await;
+    Ok(())
+}
+
 /// T2 and T3 wait for an approval that nobody gives here: listed, and never done.
 #[tokio::test]
 async fn what_needs_approval_waits_and_is_not_done() -> anyhow::Result<()> {

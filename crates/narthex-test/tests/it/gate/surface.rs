@@ -81,6 +81,7 @@ fn spec(name: &str, site: EffectSite, tier: Tier) -> ToolSpec {
             site,
         },
         ignored_arguments: &[],
+        cost: None,
         target: (tier == Tier::T3).then(|| "/what".to_owned()),
     }
 }

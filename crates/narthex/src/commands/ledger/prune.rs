@@ -12,7 +12,7 @@ use narthex_verify::{EVERY, PublicKey, verify_segment};
 use serde_json::json;
 use sha2::{Digest as _, Sha256};
 
-use super::verify::{broken, no_key, public_key};
+use super::verify::{broken, kept_anchor, no_key, public_key};
 use crate::ask::Asking;
 use crate::cli::{Before, LedgerPruneArgs};
 use crate::commands::new_file::NewFile;
@@ -22,7 +22,7 @@ use crate::{Context, Exit, Failure, output};
 pub(super) async fn run(context: &Context, args: &LedgerPruneArgs) -> Result<Exit, Failure> {
     let key = public_key(context, None)?.ok_or_else(no_key)?;
     let mut asking = Asking::open(context).await?;
-    let pruned = prune(&mut asking, args, &key).await;
+    let pruned = prune(&mut asking, context, args, &key).await;
     asking.close().await?;
     let (from, to) = pruned?;
     if context.is_json() {
@@ -39,6 +39,7 @@ pub(super) async fn run(context: &Context, args: &LedgerPruneArgs) -> Result<Exi
 
 async fn prune(
     asking: &mut Asking,
+    context: &Context,
     args: &LedgerPruneArgs,
     key: &PublicKey,
 ) -> Result<(u64, u64), Failure> {
@@ -51,12 +52,28 @@ async fn prune(
             "whole stretches of 256 records go; narthex ledger verify says how many there are",
         ));
     }
+    leaves_the_anchor(context, key, to)?;
     write(asking, &args.export, base, to).await?;
     verify_segment(&args.export, key, Vec::new(), |_| {}).map_err(|failure| broken(&failure))?;
     let digest = digest(&args.export)?;
     match ask(asking, LedgerRequest::Prune { to, segment: digest }).await? {
         LedgerReply::Pruned { .. } => Ok((base + 1, to)),
         _ => Err(unexpected()),
+    }
+}
+
+/// An anchor that names a record which is gone can no longer be held against the ledger, and no
+/// house opens with it.
+fn leaves_the_anchor(context: &Context, key: &PublicKey, to: u64) -> Result<(), Failure> {
+    match kept_anchor(context, Some(key))?.map(|anchor| anchor.size()) {
+        Some(size) if size < to => {
+            let message = format!(
+                "the anchor of the settings is still at record {size}, and the records up to {to} would go"
+            );
+            Err(Failure::new(Exit::Conflict, message)
+                .hint("a running server keeps it current: narthex status says how it is"))
+        }
+        _ => Ok(()),
     }
 }
 

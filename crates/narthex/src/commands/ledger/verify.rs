@@ -52,12 +52,16 @@ pub(crate) fn ledger(context: &Context, args: &LedgerVerifyArgs) -> Result<Ledge
         let missing = format!("{} is missing", dir.database().display());
         return Err(Failure::new(Exit::LedgerBroken, missing).hint(WAY_OUT));
     }
+    if seal.is_none() && dir.has_seal_key()? {
+        let missing = format!(
+            "{} is missing, and the other half of the key is there",
+            dir.public_key().display()
+        );
+        return Err(Failure::new(Exit::LedgerBroken, missing).hint(WAY_OUT));
+    }
     let mut anchors = anchors(args, seal.as_ref())?;
-    // The anchor the house keeps is always held against it; one that is not there yet says nothing.
-    if let (None, Some(kept), Some(key)) = (&args.anchor, &context.config.ledger.anchor, &seal)
-        && kept.exists()
-    {
-        anchors.push(Anchor::read(kept, key).map_err(|failure| broken(&failure))?);
+    if args.anchor.is_none() {
+        anchors.extend(kept_anchor(context, seal.as_ref())?);
     }
     Ok(Ledger {
         anchors,
@@ -67,16 +71,31 @@ pub(crate) fn ledger(context: &Context, args: &LedgerVerifyArgs) -> Result<Ledge
     })
 }
 
+/// The anchor the settings name: it is always held against the ledger. One that is not there yet
+/// says nothing; one that cannot be read, or not be checked, is not passed over.
+pub(super) fn kept_anchor(
+    context: &Context,
+    key: Option<&PublicKey>,
+) -> Result<Option<Anchor>, Failure> {
+    let Some(kept) = &context.config.ledger.anchor else { return Ok(None) };
+    if !kept.try_exists().map_err(|error| Failure::file(kept, &error))? {
+        return Ok(None);
+    }
+    let key = key.ok_or_else(no_key)?;
+    can_be_read(kept)?;
+    Anchor::read(kept, key).map(Some).map_err(|failure| broken(&failure))
+}
+
 /// The key that was named, or the house's own.
 pub(super) fn public_key(
     context: &Context,
     named: Option<&str>,
 ) -> Result<Option<PublicKey>, Failure> {
-    let path = DataDir::at(&context.data_dir).public_key();
+    let dir = DataDir::at(&context.data_dir);
     let text = match named {
         Some(text) if text.parse::<PublicKey>().is_ok() => text.to_owned(),
         Some(file) => read(Path::new(file))?,
-        None if path.exists() => read(&path)?,
+        None if dir.has_public_key()? => read(&dir.public_key())?,
         None => return Ok(None),
     };
     let key = text.parse().map_err(|error| Failure::new(Exit::Usage, format!("{error}")));

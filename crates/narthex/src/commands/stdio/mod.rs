@@ -20,7 +20,7 @@ use crate::commands::serve::prove;
 use crate::commands::unexpected;
 use crate::house::OpenHouse;
 use crate::stop::KillSignal;
-use crate::{Context, Exit, Failure, stop};
+use crate::{Context, Exit, Failure, followers, stop};
 
 /// Serves one client on standard input and output until its input ends.
 pub async fn run(context: &Context, args: &StdioArgs) -> Result<Exit, Failure> {
@@ -41,7 +41,9 @@ pub async fn run(context: &Context, args: &StdioArgs) -> Result<Exit, Failure> {
                 let (ended, ()) = tokio::join!(pumping, hand_on(context, &mut kill, &over));
                 ended
             }
-            Backend::Ourselves(open) => hold(*open, identity, &mut pump, &mut kill, &stop).await?,
+            Backend::Ourselves(open) => {
+                hold(context, *open, identity, &mut pump, &mut kill, &stop).await?
+            }
         };
         match ended {
             Ended::Input | Ended::Stopped => return Ok(Exit::Done),
@@ -93,6 +95,7 @@ impl Backend {
 
 /// Answers ourselves, and serves the socket for whoever comes meanwhile.
 async fn hold<R, W>(
+    context: &Context,
     open: OpenHouse,
     identity: StdioIdentity,
     pump: &mut Pump<R, W>,
@@ -115,6 +118,10 @@ where
     let (house, until) = (open.house.clone(), done.clone());
     tasks.spawn(async move { house.watch_stop_file(until).await });
     tasks.close();
+    // Whoever holds the house is followed, however it is served.
+    let followers = TaskTracker::new();
+    let following = followers::start(context, &open, &followers);
+    followers.close();
     let (reader, writer) = tokio::io::split(ours);
     let pumping = async {
         let ended = pump.run(reader, writer, stop).await;
@@ -124,6 +131,8 @@ where
     let (ended, ()) = tokio::join!(pumping, kill.heed(&open.house, done.clone()));
     tasks.wait().await;
     open.house.gate().drain().await;
+    following.cancel();
+    followers.wait().await;
     open.close().await?;
     Ok(ended)
 }

@@ -129,6 +129,7 @@ fn spec() -> ToolSpec {
             site: EffectSite::External,
         },
         ignored_arguments: &[],
+        cost: None,
         target: Some("/to".to_owned()),
     }
 }
