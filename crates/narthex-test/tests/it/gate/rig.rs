@@ -69,6 +69,12 @@ async fn each_way_to_fail_leaves_its_record_and_the_house_stays_up() -> anyhow::
         ("change-hang", 200, Some("deadline_exceeded"), vec![refused(late)]),
         ("send", 200, None, vec![intent, left(Phase::Outcome, Reason::Permitted, Outcome::Ok)]),
         ("send-fail", 500, None, vec![intent, left(Phase::Outcome, ours, Outcome::Error)]),
+        (
+            "send-refused",
+            200,
+            None,
+            vec![intent, left(Phase::Outcome, Reason::UpstreamFailed, Outcome::Error)],
+        ),
         ("send-panic", 500, None, vec![intent, left(Phase::Outcome, ours, Outcome::Error)]),
         (
             "send-hang",
