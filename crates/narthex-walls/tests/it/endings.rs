@@ -114,15 +114,88 @@ async fn a_thread_that_ends_is_not_the_gateway_that_ends() {
     let room = Room::new();
     let launch = room.launch(preset(Preset::None), &["until-eof"]);
     let runtime = tokio::runtime::Handle::current();
-    let started = std::thread::spawn(move || {
+    let (hand_over, mut handed) = tokio::sync::mpsc::channel(1);
+    let (end, ended) = std::sync::mpsc::channel::<()>();
+    let thread = std::thread::spawn(move || {
         let _inside = runtime.enter();
-        Spawned::start(&launch).expect("up")
+        hand_over.blocking_send(Spawned::start(&launch).expect("up")).expect("handed over");
+        // Until the keeper has asked to be told.
+        ended.recv().expect("told");
     });
-    let mut spawned = started.join().expect("joined");
+    let mut spawned = handed.recv().await.expect("handed over");
     ready(&mut spawned).await;
+    end.send(()).expect("told");
+    thread.join().expect("joined");
     let early = tokio::time::timeout(Duration::from_millis(500), spawned.wait()).await;
     assert!(early.is_err(), "{early:?}");
     assert_eq!(spawned.stop().await, Ending::Code(7));
+}
+
+/// Killed, it can end nothing; the kernel ends the target for it.
+#[tokio::test]
+async fn a_keeper_that_is_killed_takes_the_target_with_it() {
+    let room = Room::new();
+    let launch = room.launch(preset(Preset::None), &["lonely", room.mark()]);
+    let mut spawned = Spawned::start(&launch).expect("up");
+    ready(&mut spawned).await;
+    assert_eq!(room.left().len(), 2, "{:#?}", room.left());
+    kill_process(keeper(&spawned), Signal::KILL).expect("killed");
+    assert_eq!(spawned.wait().await, Ending::Lost);
+    room.nothing_is_left_within(SOON).await;
+}
+
+/// No key that is pressed and no terminal that is closed reaches it.
+#[tokio::test]
+async fn a_keeper_has_a_session_of_its_own() {
+    let room = Room::new();
+    let launch = room.launch(preset(Preset::None), &["lonely", room.mark()]);
+    let mut spawned = Spawned::start(&launch).expect("up");
+    ready(&mut spawned).await;
+    let session = rustix::process::getsid(Some(keeper(&spawned))).expect("a session");
+    assert_eq!(session, keeper(&spawned));
+    spawned.stop().await;
+}
+
+/// An output that the target closed is closed, though the keeper lives.
+#[tokio::test]
+async fn the_pipes_are_the_targets_alone() {
+    let room = Room::new();
+    let launch = room.launch(preset(Preset::None), &["closes-output", room.mark()]);
+    let mut spawned = Spawned::start(&launch).expect("up");
+    let mut stdout = spawned.take_stdout().expect("a pipe");
+    let mut heard = String::new();
+    let read = tokio::io::AsyncReadExt::read_to_string(&mut stdout, &mut heard);
+    tokio::time::timeout(SOON, read).await.expect("closed").expect("read");
+    assert_eq!((heard.as_str(), room.left().len()), ("closing\n", 2));
+    spawned.stop().await;
+}
+
+/// The keeper's environment has what the target was given; nobody else of its user reads it. Root
+/// reads everything, so root tries it as somebody else.
+#[test]
+fn a_keepers_memory_is_its_own() {
+    use std::os::unix::fs::PermissionsExt as _;
+    use std::os::unix::process::CommandExt as _;
+    let room = Room::new();
+    let everybody = std::fs::Permissions::from_mode(0o755);
+    std::fs::set_permissions(room.path(), everybody).expect("set");
+    let persona = room.path().join("persona");
+    std::fs::copy(PERSONA, &persona).expect("copied");
+    let mut command = Command::new(&persona);
+    if rustix::process::geteuid().is_root() {
+        command.uid(65534).gid(65534);
+    }
+    let us = std::process::id().to_string();
+    let ended = command
+        .args(["keep", "--walls", r#"{"preset":"none"}"#, "--grace-ms", "1", "--parent", &us])
+        .args(["--scratch", "/", "--"])
+        .arg(&persona)
+        .args(["try", "read-keeper=environ", "read=/proc/self/environ"])
+        .env_clear()
+        .output()
+        .expect("run");
+    let said = String::from_utf8_lossy(&ended.stdout).into_owned();
+    assert_eq!(said, "read-keeper EACCES\nread ok\n", "{ended:?}");
 }
 
 /// An order whose giver is not the parent is not carried out.

@@ -10,9 +10,9 @@ use crate::support::{Room, preset, run};
 async fn a_line_without_end_is_bounded() {
     let room = Room::new();
     let launch = room.launch(preset(Preset::None), &["flood", "100000000"]);
-    let before = resident();
+    let before = peak();
     let (ending, _, log) = run(&launch).await;
-    let grown = resident().saturating_sub(before);
+    let grown = peak().saturating_sub(before);
     assert_eq!(ending, Ending::Code(0));
     assert_eq!(log.len(), 1);
     assert!(log.concat().len() <= launch.log.line_bytes + 16, "{}", log.concat().len());
@@ -33,9 +33,9 @@ async fn secrets_and_sequences_are_not_in_it() {
     assert_eq!(log, ["auth failed for [secret]", "red"]);
 }
 
-/// In KiB.
-fn resident() -> u64 {
+/// The most memory this process ever had, in KiB.
+fn peak() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").expect("status");
-    let line = status.lines().find(|line| line.starts_with("VmRSS")).expect("a line");
+    let line = status.lines().find(|line| line.starts_with("VmHWM")).expect("a line");
     line.split_whitespace().nth(1).expect("a number").parse().expect("a number")
 }

@@ -16,7 +16,7 @@ fn what_is_not_on_the_list_fails_and_no_file_is_opened() {
     assert_eq!(
         said.lines().collect::<Vec<_>>(),
         [
-            "open-before true",
+            "Max core file size 0 0 bytes",
             "open Err(PermissionDenied)",
             "socket Err(PermissionDenied)",
             "execute Err(PermissionDenied)",

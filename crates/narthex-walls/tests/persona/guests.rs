@@ -22,6 +22,8 @@ pub(crate) fn play(role: &str, words: &[OsString]) -> ExitCode {
     let text: Vec<&str> = text.iter().map(String::as_str).collect();
     match role {
         "stubborn" => stubborn(),
+        "lonely" => lonely(),
+        "closes-output" => closes_output(),
         "tree" => tree(text[0]),
         "daemon" => daemon(text[0]),
         "comet" => comet(text[0], text[1].parse().expect("turns")),
@@ -66,6 +68,19 @@ fn again(role: &str, mark: &str) -> Child {
 fn stubborn() -> ExitCode {
     ignore_signals();
     forever()
+}
+
+fn lonely() -> ExitCode {
+    ignore_signals();
+    said("ready");
+    forever()
+}
+
+fn closes_output() -> ExitCode {
+    said("closing");
+    let nothing = fs::File::options().write(true).open("/dev/null").expect("nothing");
+    rustix::stdio::dup2_stdout(nothing).expect("closed");
+    stubborn()
 }
 
 /// A child in the group, one in a session of its own, and a daemon whose parents are gone; none
@@ -224,6 +239,10 @@ fn called(what: &str, at: &str) -> io::Result<()> {
     use rustix::thread::UnshareFlags;
     let number = || at.parse().ok().and_then(Pid::from_raw).expect("a process");
     match what {
+        "read-keeper" => {
+            let keeper = getppid().expect("a keeper").as_raw_nonzero();
+            fs::read(format!("/proc/{keeper}/{at}")).map(drop)
+        }
         "signal" => Ok(kill_process(number(), Signal::TERM)?),
         "signal-keeper" => Ok(kill_process(getppid().expect("a keeper"), Signal::KILL)?),
         "hold-keeper" => Ok(rustix::process::pidfd_open(
@@ -255,7 +274,7 @@ fn scratch(name: &str) -> PathBuf {
 
 /// Shuts itself in, and says what it still can do.
 fn strict() -> ExitCode {
-    let mut open = fs::File::open("/proc/self/status").expect("open before");
+    let mut open = fs::File::open("/proc/self/limits").expect("open before");
     let calls = AllowList::new(Otherwise::Fail(libc::EPERM as u32))
         .call(libc::SYS_read)
         .call(libc::SYS_write)
@@ -267,8 +286,12 @@ fn strict() -> ExitCode {
         .call(libc::SYS_sigaltstack)
         .call(libc::SYS_exit_group);
     narthex_walls::lock_strict(&Limits::default(), &calls).expect("locked");
-    let mut some = [0_u8; 16];
-    said(&format!("open-before {}", open.read(&mut some).is_ok()));
+    // Written when it is read.
+    let mut some = [0_u8; 4096];
+    let read = open.read(&mut some).expect("read");
+    let text = String::from_utf8_lossy(&some[..read]).into_owned();
+    let core = text.lines().find(|line| line.starts_with("Max core")).unwrap_or_default();
+    said(&core.split_whitespace().collect::<Vec<_>>().join(" "));
     // Allowed by the list, and shut by the wall around files.
     said(&format!("open {:?}", fs::File::open("/etc/passwd").map(drop).map_err(|e| e.kind())));
     said(&format!("socket {:?}", UdpSocket::bind("127.0.0.1:0").map(drop).map_err(|e| e.kind())));
