@@ -1,8 +1,8 @@
 //! What comes back from a call.
 
 use narthex_core::{Approval, ApprovalId, Cost, Reason, Subject, Taint, Timestamp};
-use serde_json::Value;
 use serde_json::value::RawValue;
+use serde_json::{Map, Value};
 
 /// A tool's answer.
 #[derive(Debug, Clone, PartialEq)]
@@ -34,9 +34,9 @@ impl ToolOutput {
         }
     }
 
-    /// An answer that is somebody else's, to be handed on as it is.
-    pub fn raw(result: Box<RawValue>) -> Self {
-        Self { raw: Some(RawResult(result)), ..Self::new(Value::Null) }
+    /// An answer that is somebody else's, to be handed on as it is, with what is noted about it.
+    pub fn raw(json: Box<RawValue>, notes: Map<String, Value>) -> Self {
+        Self { raw: Some(RawResult { json, notes }), ..Self::new(Value::Null) }
     }
 
     /// With what its text brings and what it was about.
@@ -53,7 +53,7 @@ impl ToolOutput {
     /// The two are as long as each other; that one is quoted and in an envelope is not counted.
     pub fn sent_bytes(&mut self) -> u64 {
         if let Some(raw) = &self.raw {
-            return raw.0.get().len() as u64;
+            return raw.json.get().len() as u64;
         }
         let forms = if self.structured.is_null() { 1 } else { FORMS };
         forms * self.text().len() as u64
@@ -67,11 +67,16 @@ impl ToolOutput {
 
 /// A result as it came.
 #[derive(Debug, Clone)]
-pub struct RawResult(pub Box<RawValue>);
+pub struct RawResult {
+    /// The result.
+    pub json: Box<RawValue>,
+    /// What is said of it beside it: it goes into its `_meta`.
+    pub notes: Map<String, Value>,
+}
 
 impl PartialEq for RawResult {
     fn eq(&self, other: &Self) -> bool {
-        self.0.get() == other.0.get()
+        self.json.get() == other.json.get() && self.notes == other.notes
     }
 }
 

@@ -85,6 +85,11 @@ impl ReadySurface {
         Ok(Self { surface, tools })
     }
 
+    /// Whether a tool could be served: for surfaces that would rather leave one out.
+    pub fn check_tool(spec: &ToolSpec) -> Result<(), SurfaceFault> {
+        ReadyTool::new(spec, false).map(drop)
+    }
+
     /// The surface.
     pub fn surface(&self) -> &dyn Surface {
         self.surface.as_ref()
@@ -97,6 +102,11 @@ impl ReadySurface {
     /// The tools in the surface's own order.
     pub(crate) fn tools(&self) -> impl Iterator<Item = &ReadyTool> {
         self.surface.tools().iter().filter_map(|spec| self.tools.get(&spec.name))
+    }
+
+    /// The tools and the passages.
+    pub(crate) fn everything(&self) -> impl Iterator<Item = &ReadyTool> {
+        self.tools.values()
     }
 
     pub(crate) fn tool(&self, name: &str) -> Option<&ReadyTool> {

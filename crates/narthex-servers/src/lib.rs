@@ -15,6 +15,7 @@
 //! `text::unseen`.
 
 pub mod config;
+pub mod hall;
 pub mod import;
 mod located;
 pub mod pin;
@@ -22,6 +23,7 @@ pub mod profile;
 pub mod sanitise;
 pub mod scan;
 mod secret_look;
+pub mod surface;
 pub mod text;
 
 pub use located::{JsonFault, Place};

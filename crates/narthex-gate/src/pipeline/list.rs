@@ -67,7 +67,7 @@ impl Gate {
         let ceiling = admitted.principal.agent.ceiling;
         let standing = inner.standing(ceiling, Consent::Absent, None, Taint::CLEAN);
         let context = inner.context(admitted, standing, BTreeSet::new());
-        surface.tools().any(|tool| {
+        surface.everything().any(|tool| {
             let asks = surface.surface().asks(&tool.spec, None, &context);
             !asks.is_open() && inner.policy_permits_some(admitted, surface, tool, &context).is_ok()
         })

@@ -140,7 +140,7 @@ fn listed(items: Option<&[ForeignItem]>) -> Vec<&RawValue> {
 
 /// A result of another server as a client of this era takes it. All else stays as it was written.
 pub(super) fn adapted(raw: &RawResult, era: Era, cached: bool) -> Result<RawObject, Fault> {
-    let mut result = RawObject::read(&raw.0).ok_or_else(Fault::internal)?;
+    let mut result = RawObject::read(&raw.json).ok_or_else(Fault::internal)?;
     match era {
         Era::Modern => {
             result.put_if_absent("resultType", &"complete");
@@ -157,6 +157,9 @@ pub(super) fn adapted(raw: &RawResult, era: Era, cached: bool) -> Result<RawObje
         }
     }
     let mut meta = result.get("_meta").and_then(RawObject::read).unwrap_or_default();
+    for (name, value) in &raw.notes {
+        meta.put(name, value);
+    }
     for (name, value) in server_info_meta().0 {
         meta.put(&name, &value);
     }

@@ -110,7 +110,7 @@ fn everything_that_can_be_said_is_read() {
         "limits":{"callSeconds":5,"connectSeconds":3,"resultBytes":2048,"lineBytes":65536,"restarts":0,"idleSeconds":10,"questions":1},
         "tier":"T1","effects":{"sends":"inside"},
         "tools":{"a":{"tier":"T0","effects":{"reads":"private","takesIn":"owned"}},"z":{"tier":"T3","target":"/id"}},
-        "allow":{"elicitation":true},"walls":{"preset":"strict","read":["/usr"],"write":["/srv/x"],"network":true}"#,
+        "allow":{"elicitation":true},"walls":{"preset":"offline","read":["/usr"],"write":["/srv/x"],"network":true}"#,
     )
     .unwrap();
     assert!(warnings.is_empty(), "{warnings:?}");

@@ -26,10 +26,8 @@ pub enum Preset {
     None,
     /// It sees the files it was granted, and the network.
     Files,
-    /// It sees the owner's files, and no network.
-    Offline,
     /// It sees the files it was granted, and no network.
-    Strict,
+    Offline,
 }
 
 impl Preset {
@@ -39,13 +37,12 @@ impl Preset {
             Self::None => "none",
             Self::Files => "files",
             Self::Offline => "offline",
-            Self::Strict => "strict",
         }
     }
 
     /// Whether files are walled off.
     pub const fn walls_files(self) -> bool {
-        matches!(self, Self::Files | Self::Strict)
+        matches!(self, Self::Files | Self::Offline)
     }
 }
 
@@ -58,21 +55,21 @@ impl Walls {
     pub(super) fn read(field: Field<'_>) -> Outcome<Self> {
         let whole = field.clone();
         let mut fields = field.fields()?;
-        let words = [Preset::None, Preset::Files, Preset::Offline, Preset::Strict]
+        let words = [Preset::None, Preset::Files, Preset::Offline]
             .map(|preset| (preset.as_str(), preset));
         let Some(preset) = fields.take("preset") else {
             return fields.fault(ConfigFault::Conflict(
-                "`walls` needs a `preset`: none, files, offline or strict",
+                "`walls` needs a `preset`: none, files or offline",
             ));
         };
-        let preset = preset.word(&words, "none, files, offline and strict")?;
+        let preset = preset.word(&words, "none, files and offline")?;
         let read = fields.take("read").map(|field| paths(&field)).transpose()?;
         let write = fields.take("write").map(|field| paths(&field)).transpose()?;
         let network = fields.take("network").map(|field| field.bool()).transpose()?;
         fields.finish()?;
         if !preset.walls_files() && (read.is_some() || write.is_some()) {
             return whole.fault(ConfigFault::Conflict(
-                "`read` and `write` mean something only with the presets files and strict",
+                "`read` and `write` mean something only with the presets files and offline",
             ));
         }
         if preset == Preset::None && network == Some(false) {

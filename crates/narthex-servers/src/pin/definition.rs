@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use narthex_core::Digest;
+use narthex_core::{DefinitionKind, DefinitionName, Digest};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -27,6 +27,16 @@ pub enum Kind {
 }
 
 impl Kind {
+    /// Every kind.
+    pub const ALL: [Self; 6] = [
+        Self::Tool,
+        Self::Resource,
+        Self::ResourceTemplate,
+        Self::Prompt,
+        Self::Instructions,
+        Self::ServerInfo,
+    ];
+
     /// The word for it.
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -63,6 +73,20 @@ pub struct Key {
     pub kind: Kind,
     /// Its name or address, exactly as the server has it; empty where there is only one.
     pub name: String,
+}
+
+impl Key {
+    /// The name an approval knows it by.
+    pub fn definition_name(&self) -> DefinitionName {
+        match self.kind {
+            Kind::Tool => DefinitionName::new(DefinitionKind::Tool, &self.name),
+            Kind::Resource => DefinitionName::new(DefinitionKind::Resource, &self.name),
+            Kind::ResourceTemplate => DefinitionName::new(DefinitionKind::Template, &self.name),
+            Kind::Prompt => DefinitionName::new(DefinitionKind::Prompt, &self.name),
+            Kind::Instructions => DefinitionName::new(DefinitionKind::Server, "instructions"),
+            Kind::ServerInfo => DefinitionName::new(DefinitionKind::Server, "info"),
+        }
+    }
 }
 
 /// Why something is no definition that can be pinned. Whoever meets one offers nothing of it.
@@ -114,6 +138,18 @@ impl Definition {
         Ok(Self { digest: digest(kind, &text), key, text, value })
     }
 
+    /// What the digest is over: kept with an approval, to list it and to compare others with it.
+    pub fn pinned_text(&self) -> String {
+        pinned(self.key.kind, &self.text)
+    }
+
+    /// Reads what was kept.
+    pub fn read_pinned(text: &str) -> Option<Self> {
+        let (kind, text) = text.strip_prefix(PINNED_HEAD)?.split_once('\n')?;
+        let kind = Kind::ALL.into_iter().find(|known| known.as_str() == kind)?;
+        Self::read(kind, text).ok()
+    }
+
     /// What a server would tell a model.
     pub fn instructions(text: &str) -> Result<Self, DefinitionFault> {
         Self::read(Kind::Instructions, &Value::from(text).to_string())
@@ -136,9 +172,14 @@ fn name(kind: Kind, value: &Value) -> Result<String, DefinitionFault> {
 
 /// The kind is part of it: a prompt that says what a tool says is no tool.
 pub(super) fn digest(kind: Kind, canonical: &str) -> Digest {
-    Digest::of(format!("narthex definition v1\n{kind}\n{canonical}").as_bytes())
+    Digest::of(pinned(kind, canonical).as_bytes())
 }
 
+fn pinned(kind: Kind, canonical: &str) -> String {
+    format!("{PINNED_HEAD}{kind}\n{canonical}")
+}
+
+const PINNED_HEAD: &str = "narthex definition v1\n";
 const READING: Reading =
     Reading { comments: false, bytes: MAX_BYTES, depth: MAX_DEPTH, nodes: MAX_NODES };
 /// Bytes of one definition.

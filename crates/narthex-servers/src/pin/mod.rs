@@ -17,4 +17,5 @@ pub use definition::{Definition, DefinitionFault, Key, Kind};
 pub use diff::diff_texts;
 pub use disk::RealDisk;
 pub use offer::{Offer, Refused};
+pub(crate) use start::decides_code;
 pub use start::{Mismatched, Start, StartReach};

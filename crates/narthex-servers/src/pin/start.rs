@@ -105,7 +105,17 @@ impl Start {
 
     /// What an approval is for.
     pub fn digest(&self) -> Digest {
-        Digest::of(format!("narthex start v1\n{}", self.text()).as_bytes())
+        Digest::of(self.pinned_text().as_bytes())
+    }
+
+    /// What the digest is over: kept with an approval, to show later what changed.
+    pub fn pinned_text(&self) -> String {
+        format!("{PINNED_HEAD}{}", self.text())
+    }
+
+    /// Reads what was kept.
+    pub fn read_pinned(text: &str) -> Option<Self> {
+        serde_json::from_str(text.strip_prefix(PINNED_HEAD)?).ok()
     }
 
     /// What is different from what was approved, for people.
@@ -164,10 +174,12 @@ fn auth(auth: Option<&Auth>) -> String {
 }
 
 /// Whether a variable decides which code runs in a process.
-fn decides_code(name: &str) -> bool {
+pub(crate) fn decides_code(name: &str) -> bool {
     let starts = ["LD_", "DYLD_", "npm_config_", "NPM_CONFIG_", "UV_", "PIP_"];
     CODE_VARIABLES.contains(&name) || starts.iter().any(|start| name.starts_with(start))
 }
+
+const PINNED_HEAD: &str = "narthex start v1\n";
 
 const CODE_VARIABLES: &[&str] = &[
     "PATH",

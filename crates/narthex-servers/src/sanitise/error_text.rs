@@ -62,6 +62,26 @@ impl Scrubber {
         Self::new(values(resolved), folders)
     }
 
+    /// The text without the values themselves, if any of them is in it. All else stays: an answer is
+    /// the server's own, and only what it was given in confidence is taken out.
+    pub fn hide(&self, text: &str) -> Option<String> {
+        let secrets = self.secrets.as_ref()?;
+        let secret = |found: &aho_corasick::Match| {
+            let label = self.labels.get(found.pattern().as_usize());
+            label.is_some_and(|label| label != PLACE) && found.len() >= SURELY_SECRET
+        };
+        if !secrets.find_iter(text).any(|found| secret(&found)) {
+            return None;
+        }
+        let mut out = String::with_capacity(text.len());
+        secrets.replace_all_with(text, &mut out, |found, same, out| {
+            let label = self.labels.get(found.pattern().as_usize()).filter(|_| secret(found));
+            out.push_str(label.map_or(same, String::as_str));
+            true
+        });
+        Some(out)
+    }
+
     /// The text without any of it, cut to [`ERROR_CHARS`].
     pub fn scrub(&self, text: &str) -> String {
         self.scrub_to(text, ERROR_CHARS)
@@ -255,6 +275,8 @@ static PLACES: LazyLock<Option<Regex>> = LazyLock::new(|| {
 const PLACE: &str = "[path]";
 /// Values shorter than this are in every text.
 const SHORTEST: usize = 4;
+/// In an answer only what is too long to stand there by chance.
+const SURELY_SECRET: usize = 8;
 /// Bytes of a text that are read.
 const MAX_READ: usize = 64 * 1024;
 const USUAL_SECRET: usize = 4 * 1024;

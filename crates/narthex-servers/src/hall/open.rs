@@ -1,0 +1,386 @@
+//! Opening a connection, and asking through it.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use narthex_core::{
+    Actor, CallId, DefinitionName, Digest, Phase, RecordDraft, ServerStanding, Subject, Transport,
+};
+use narthex_gate::upstream::{
+    Connection, Credentials, Line, RefusesAll, Terms, UpstreamEra, UpstreamFault, UpstreamQuestion,
+};
+use narthex_store::{UnitOfWork, fresh_uuid};
+use secrecy::{ExposeSecret as _, SecretString};
+use serde_json::value::RawValue;
+use tokio::sync::OwnedSemaphorePermit;
+use tokio::time::timeout;
+
+use super::link::Link;
+use super::offered::Offered;
+use super::slot::{Slot, Whose};
+use super::start::Ready;
+use super::starter::{Order, Running};
+use super::{HallFault, HallInner, Seen, ServerHall, TokensFor, View, held};
+use crate::config::{Reach, Resolved, ResolvedAuth, ServerName};
+use crate::sanitise::Scrubber;
+use crate::text::shown;
+
+/// An answer, with what takes this server's secrets out of it.
+#[derive(Debug)]
+pub struct Answered {
+    /// What it answered, or why it did not.
+    pub answer: Result<Box<RawValue>, UpstreamFault>,
+    /// What knows its secrets.
+    pub scrubber: Arc<Scrubber>,
+}
+
+impl ServerHall {
+    /// Asks a server something of what it was approved to offer. Nothing is sent if what it offers
+    /// now is not what was approved.
+    pub async fn ask(
+        &self,
+        view: &View,
+        whose: Whose,
+        wants: Option<&DefinitionName>,
+        question: UpstreamQuestion,
+    ) -> Result<Answered, HallFault> {
+        let whose = if view.config.stateless { Whose::Everyone } else { whose };
+        let link = self.0.link(view, whose).await?;
+        if let Some(name) = wants {
+            let offered = link.offered();
+            let item = offered.get(name).filter(|item| item.barred.is_none());
+            let approved =
+                item.is_some_and(|item| view.standing.approves(name, &item.definition.digest));
+            if !approved {
+                return Err(HallFault::NotApproved(view.config.name.to_string()));
+            }
+        }
+        let answer = link.ask(question).await;
+        Ok(Answered { answer, scrubber: Arc::clone(&link.scrubber) })
+    }
+
+    /// What a server offers its owner now, whether approved or not. Starts it if its start is
+    /// approved, anew if it had failed.
+    pub async fn look(&self, view: &View) -> Result<Arc<Offered>, HallFault> {
+        for slot in self.0.slots_of(&view.config.name) {
+            slot.forgive();
+        }
+        let link = self.0.link(view, Whose::Owner).await?;
+        let book = self.book().await?;
+        link.refresh(&self.0.neighbours(&view.config.name, &book)).await?;
+        self.0.note(&view.config.name, &view.standing, &link.offered()).await?;
+        Ok(link.offered())
+    }
+}
+
+impl HallInner {
+    /// A connection that can be asked: the one there is, or a new one.
+    async fn link(self: &Arc<Self>, view: &View, whose: Whose) -> Result<Arc<Link>, HallFault> {
+        let slot = self.slot(whose, &view.config);
+        if let Some(link) = slot.good_link() {
+            return self.fresh(view, link).await;
+        }
+        let _alone = slot.opening.lock().await;
+        if let Some(link) = slot.good_link() {
+            return self.fresh(view, link).await;
+        }
+        self.clear(&slot).await;
+        slot.may_open()?;
+        let _connects = slot.connects();
+        match self.open(view, &slot).await {
+            Ok(link) => {
+                slot.put(Arc::clone(&link));
+                Ok(link)
+            }
+            Err(fault) => {
+                // What the owner has to decide on is no failure of the server's.
+                if matches!(fault, HallFault::Upstream { .. } | HallFault::Start(_)) {
+                    slot.failed(shown(&fault.to_string(), MAX_WHY), Duration::ZERO);
+                }
+                Err(fault)
+            }
+        }
+    }
+
+    /// The link, after it was asked again for lists that it says have changed.
+    async fn fresh(&self, view: &View, link: Arc<Link>) -> Result<Arc<Link>, HallFault> {
+        if link.is_stale() {
+            self.refresh(&view.config.name, &view.standing, &link).await?;
+        }
+        Ok(link)
+    }
+
+    pub(super) async fn refresh(
+        &self,
+        name: &ServerName,
+        standing: &ServerStanding,
+        link: &Link,
+    ) -> Result<(), HallFault> {
+        let book = self.parts.store.servers().await?;
+        link.refresh(&self.neighbours(name, &book)).await?;
+        self.note(name, standing, &link.offered()).await
+    }
+
+    /// Takes away what ended or hangs, and counts it as a failure.
+    pub(super) async fn clear(&self, slot: &Slot) {
+        let Some((link, stood)) = slot.take() else { return };
+        let why = match link.ended() {
+            Some(fault) => fault.to_string(),
+            None => "it left questions unanswered".to_owned(),
+        };
+        let ended = link.close().await.map(|how| format!(" ({how})")).unwrap_or_default();
+        slot.failed(shown(&format!("{why}{ended}"), MAX_WHY), stood);
+    }
+
+    async fn open(self: &Arc<Self>, view: &View, slot: &Slot) -> Result<Arc<Link>, HallFault> {
+        let book = self.parts.store.servers().await?;
+        // The newest word counts, not the one the view was made by.
+        let standing = book.standings.get(view.config.name.slug()).cloned().unwrap_or_default();
+        if !book.on {
+            return Err(HallFault::Off);
+        }
+        if standing.disabled || view.config.disabled {
+            return Err(HallFault::Disabled(view.config.name.to_string()));
+        }
+        let ready = self.ready(&view.base, &view.config).await?;
+        ready.check(&standing)?;
+        let folders = self.parts.config.folders.iter().map(String::as_str);
+        let scrubber = Arc::new(Scrubber::of(&ready.resolved, folders));
+        let opened = match &ready.resolved {
+            Resolved::Http { .. } => self.reach(view, &ready).await?,
+            Resolved::Process { .. } => self.spawn(view, &ready, slot).await?,
+        };
+        let neighbours = self.neighbours(&view.config.name, &book);
+        let offered = match Offered::ask(opened.connection.as_ref(), &neighbours).await {
+            Ok(offered) => offered,
+            Err(fault) => return Err(opened.abandon(fault).await),
+        };
+        let link =
+            Link::new(opened.connection, opened.process, offered, scrubber, opened.place);
+        self.note(&view.config.name, &standing, &link.offered()).await?;
+        Ok(Arc::new(link))
+    }
+
+    async fn reach(&self, view: &View, ready: &Ready) -> Result<Opened, HallFault> {
+        let Resolved::Http { url, headers, auth, .. } = &ready.resolved else {
+            return Err(HallFault::Start("it is no server at a URL".to_owned()));
+        };
+        let credentials: Option<Arc<dyn Credentials>> = match auth {
+            None => None,
+            Some(ResolvedAuth::Bearer(token)) => Some(Arc::new(Standing(token.clone()))),
+            Some(ResolvedAuth::OAuth { client_id, client_secret, settings }) => {
+                let wanted = TokensFor {
+                    server: &view.config.name,
+                    url,
+                    client_id: client_id.as_ref(),
+                    client_secret: client_secret.as_ref(),
+                    settings,
+                };
+                Some(self.parts.config.tokens.credentials(wanted).map_err(HallFault::Start)?)
+            }
+        };
+        let line = Line::Http {
+            url: url.expose_secret().to_owned(),
+            headers: headers.clone(),
+            credentials,
+        };
+        let terms = terms(view, view.config.era);
+        let connection = self.parts.config.connector.connect(line, terms, Arc::new(RefusesAll)).await?;
+        Ok(Opened { connection, process: None, place: None })
+    }
+
+    async fn spawn(
+        &self,
+        view: &View,
+        ready: &Ready,
+        slot: &Slot,
+    ) -> Result<Opened, HallFault> {
+        let place = self.place(view.config.limits.connect).await?;
+        match self.spawn_speaking(view, ready, slot, view.config.era, place).await {
+            // Some of the older ones end at the first word they do not know.
+            Err((HallFault::Upstream { fault: UpstreamFault::Ended(_), .. }, Some(place)))
+                if view.config.era == UpstreamEra::Either =>
+            {
+                let legacy = UpstreamEra::Legacy;
+                self.spawn_speaking(view, ready, slot, legacy, place).await.map_err(|(f, _)| f)
+            }
+            opened => opened.map_err(|(fault, _)| fault),
+        }
+    }
+
+    async fn spawn_speaking(
+        &self,
+        view: &View,
+        ready: &Ready,
+        slot: &Slot,
+        era: UpstreamEra,
+        place: OwnedSemaphorePermit,
+    ) -> Result<Opened, (HallFault, Option<OwnedSemaphorePermit>)> {
+        let (Reach::Process(process), Resolved::Process { args, env }, Some(found)) =
+            (&view.config.reach, &ready.resolved, &ready.found)
+        else {
+            return Err((HallFault::Start("it is no process".to_owned()), None));
+        };
+        let order = Order {
+            server: view.config.name.clone(),
+            program: found.program.path.clone(),
+            expected: found.program.sha256,
+            args: args.clone(),
+            env: env.clone(),
+            cwd: process.cwd.clone(),
+            walls: view.config.walls.clone(),
+        };
+        let started =
+            self.parts.config.starter.start(&order).map_err(|why| (HallFault::Start(why), None))?;
+        slot.listen_to(started.process.log());
+        let line = Line::Pipes { to: started.to, from: started.from };
+        let connecting =
+            self.parts.config.connector.connect(line, terms(view, era), Arc::new(RefusesAll));
+        let mut process = started.process;
+        match connecting.await {
+            Ok(connection) => Ok(Opened { connection, process: Some(process), place: Some(place) }),
+            Err(fault) => {
+                let ended = Some(process.stop().await);
+                Err((HallFault::Upstream { fault, ended }, Some(place)))
+            }
+        }
+    }
+
+    /// A place among the processes that may run; one that nobody uses makes room.
+    async fn place(&self, patience: Duration) -> Result<OwnedSemaphorePermit, HallFault> {
+        let places = &self.places;
+        if let Ok(place) = Arc::clone(places).try_acquire_owned() {
+            return Ok(place);
+        }
+        if !self.end_idlest().await {
+            return Err(HallFault::Full(self.parts.config.started));
+        }
+        match timeout(patience, Arc::clone(places).acquire_owned()).await {
+            Ok(Ok(place)) => Ok(place),
+            _ => Err(HallFault::Full(self.parts.config.started)),
+        }
+    }
+
+    /// Ends the process that was not used for the longest time. False if all are in use.
+    async fn end_idlest(&self) -> bool {
+        let idle = |slot: &Arc<Slot>| {
+            let link = slot.link().filter(|link| link.is_process())?;
+            link.idle().map(|idle| (idle, Arc::clone(slot)))
+        };
+        let slots = self.all_slots();
+        let Some((_, slot)) = slots.iter().filter_map(idle).max_by_key(|(idle, _)| *idle) else {
+            return false;
+        };
+        if let Some((link, _)) = slot.take() {
+            link.close().await;
+        }
+        true
+    }
+
+    /// Remembers what a server offers, and records once what of it is not as it was approved.
+    pub(super) async fn note(
+        &self,
+        name: &ServerName,
+        standing: &ServerStanding,
+        offered: &Arc<Offered>,
+    ) -> Result<(), HallFault> {
+        let mut moved = offered.departs(standing);
+        moved.extend(offered.news(standing));
+        let said: Vec<String> = moved
+            .iter()
+            .map(|(name, now)| format!("{name}={}", now.map_or_else(String::new, |d| d.to_string())))
+            .collect();
+        let digest = (!moved.is_empty()).then(|| Digest::of(said.join("\n").as_bytes()));
+        let before = held(&self.seen).get(name).and_then(|seen| seen.noted);
+        if digest != before && !moved.is_empty() {
+            let records = records(name, standing, &moved);
+            self.parts.store.commit(UnitOfWork::records(records)).await?;
+        }
+        let seen = Seen { offered: Arc::clone(offered), noted: digest };
+        held(&self.seen).insert(name.clone(), seen);
+        Ok(())
+    }
+}
+
+/// What is recorded of a server that offers something else than was approved: each of the first few,
+/// then how many more.
+fn records(
+    name: &ServerName,
+    standing: &ServerStanding,
+    moved: &[(DefinitionName, Option<Digest>)],
+) -> Vec<RecordDraft> {
+    let record = |action: &str, subject: Subject| RecordDraft {
+        subject,
+        ..RecordDraft::new(
+            Phase::House,
+            CallId::from_uuid(fresh_uuid()),
+            Actor::House,
+            Transport::Local,
+            action,
+        )
+    };
+    let one = |(definition, now): &(DefinitionName, Option<Digest>)| {
+        let was = standing.definitions.get(definition);
+        let action = match (was, now) {
+            (None, _) => "server.offers",
+            (Some(_), Some(_)) => "server.changed",
+            (Some(_), None) => "server.withdrew",
+        };
+        let id = format!("{name} {}", shown(&definition.to_string(), MAX_ID));
+        record(action, Subject { digest: *now, ..Subject::one("definition", id) })
+    };
+    let mut records: Vec<RecordDraft> = moved.iter().take(MAX_RECORDS).map(one).collect();
+    if let Some(more) = moved.len().checked_sub(MAX_RECORDS).filter(|more| *more > 0) {
+        let subject = Subject { count: Some(more as u64), ..Subject::one("server", name) };
+        records.push(record("server.changed", subject));
+    }
+    records
+}
+
+fn terms(view: &View, era: UpstreamEra) -> Terms {
+    let limits = &view.config.limits;
+    Terms {
+        era,
+        connect_deadline: limits.connect,
+        line_bytes: limits.line_bytes,
+        result_bytes: limits.result_bytes,
+        questions: limits.questions,
+    }
+}
+
+/// A connection before its offer was looked at.
+struct Opened {
+    connection: Arc<dyn Connection>,
+    process: Option<Box<dyn Running>>,
+    place: Option<OwnedSemaphorePermit>,
+}
+
+impl Opened {
+    async fn abandon(self, fault: UpstreamFault) -> HallFault {
+        self.connection.close().await;
+        let ended = match self.process {
+            Some(mut process) => Some(process.stop().await),
+            None => None,
+        };
+        HallFault::Upstream { fault, ended }
+    }
+}
+
+/// A token that stands. Once it was refused there is no other.
+#[derive(Debug)]
+struct Standing(SecretString);
+
+#[async_trait]
+impl Credentials for Standing {
+    async fn bearer(
+        &self,
+        _refused: Option<(&SecretString, &str)>,
+    ) -> Result<Option<SecretString>, UpstreamFault> {
+        Ok(Some(self.0.clone()))
+    }
+}
+
+const MAX_WHY: usize = 300;
+const MAX_ID: usize = 160;
+const MAX_RECORDS: usize = 32;
