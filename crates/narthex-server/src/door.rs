@@ -22,6 +22,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::House;
 use crate::graph_rooms::GraphRooms;
+use crate::server_rooms::ServerRooms;
 
 /// How the door is to be opened.
 #[derive(Debug, Clone)]
@@ -109,16 +110,19 @@ impl Door {
         let Self { listening, edge, house, .. } = self;
         let settling = settle(house.clone(), stop.clone());
         let watching = house.watch_stop_file(stop.clone());
+        let tending = house.servers().tend(stop.clone());
         let serving = narthex_mcp::serve(listening, router(&house, &edge), &edge, stop);
-        let (served, (), ()) = tokio::join!(serving, settling, watching);
+        let (served, (), (), ()) = tokio::join!(serving, settling, watching, tending);
         house.gate().drain().await;
+        house.servers().end_all().await;
         served
     }
 }
 
 /// Every route there is. `tests` compare this with the authorization table. All that lies under
-/// `/graphs/` is one: a path that leads to no graph is told like a graph that is not there.
-pub const ROUTES: &[&str] = &["/mcp", "/graphs/{*path}", "/graphs", "/healthz"];
+/// `/graphs/` is one, and all under `/servers/`: a path that leads nowhere is told like one that is not
+/// theirs.
+pub const ROUTES: &[&str] = &["/mcp", "/graphs/{*path}", "/graphs", "/servers/{*path}", "/healthz"];
 
 fn router(house: &House, edge: &EdgeConfig) -> Router {
     let endpoint = mcp_service(house.gate().clone(), house.workspace().clone(), edge.clone());
@@ -126,8 +130,11 @@ fn router(house: &House, edge: &EdgeConfig) -> Router {
     let large = LargeCall { tool: LOAD, bytes: hall.config().load_bytes };
     let rooms = GraphRooms::new(house.gate().clone(), hall, edge.clone());
     let graphs = mcp_rooms(house.gate().clone(), Arc::new(rooms), edge.clone(), Some(large));
+    let rooms = ServerRooms::new(house.gate().clone(), house.servers().clone(), edge.clone());
+    let servers = mcp_rooms(house.gate().clone(), Arc::new(rooms), edge.clone(), None);
     Router::new()
         .route_service("/mcp", endpoint)
+        .route_service("/servers/{*path}", servers)
         .route_service("/graphs/{*path}", graphs)
         .route("/graphs", get(graph_list).fallback(only_get))
         .route("/healthz", get(health).fallback(only_get))

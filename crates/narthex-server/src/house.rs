@@ -6,6 +6,7 @@ use narthex_gate::{Gate, GateConfig, GateParts, ReadySurface, SecretKey, Stdio, 
 use narthex_graph_surface::{GraphConfig, GraphHall};
 use narthex_mcp::{EdgeConfig, StdioServer};
 use narthex_policy::PolicyEngine;
+use narthex_servers::hall::{HallConfig, HallParts, ServerHall};
 use narthex_store::{Clock, Graphs, RowKey, Store};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio_util::sync::CancellationToken;
@@ -34,6 +35,8 @@ pub struct HouseParts {
     pub workspace: WorkspaceConfig,
     /// What is said about graphs.
     pub graphs: GraphConfig,
+    /// What it takes to reach other people's servers.
+    pub servers: HallConfig,
     /// The edge's bounds.
     pub edge: EdgeConfig,
     /// What holds the data directory, for `status`.
@@ -49,6 +52,7 @@ pub struct House {
     workspace: Arc<ReadySurface>,
     companion: Arc<ReadySurface>,
     graphs: Arc<GraphHall>,
+    servers: ServerHall,
     desk: Desk,
     edge: EdgeConfig,
     stop_file: StopFile,
@@ -84,16 +88,27 @@ impl House {
         parts.stop_file.heed(&gate).await;
         let workspace = Arc::new(ReadySurface::new(Arc::new(workspace))?);
         let companion = Arc::new(ReadySurface::new(Arc::new(companion))?);
+        let own = [workspace.surface(), companion.surface()];
+        let own = own.iter().flat_map(|s| s.tools().iter().map(|tool| tool.name.clone()));
+        let graph = narthex_graph_surface::built_in_tools().into_iter().map(str::to_owned);
+        let named = |who: &'static str| move |tool: String| (who.to_owned(), tool);
+        let house_tools = own.map(named("workspace")).chain(graph.map(named("graph"))).collect();
+        let servers = ServerHall::new(HallParts {
+            store: Arc::clone(gate.store()),
+            house_tools,
+            config: parts.servers,
+        });
         let stop_file = parts.stop_file;
         let desk = Desk::new(
             gate.clone(),
             Arc::clone(&workspace),
             Arc::clone(&graphs),
+            servers.clone(),
             parts.token_key,
             parts.holder,
             stop_file.clone(),
         );
-        Ok(Self { gate, workspace, companion, graphs, desk, edge: parts.edge, stop_file })
+        Ok(Self { gate, workspace, companion, graphs, servers, desk, edge: parts.edge, stop_file })
     }
 
     /// The one path every call takes.
@@ -114,6 +129,11 @@ impl House {
     /// The graphs, with what is declared for them.
     pub const fn graphs(&self) -> &Arc<GraphHall> {
         &self.graphs
+    }
+
+    /// Other people's servers.
+    pub const fn servers(&self) -> &ServerHall {
+        &self.servers
     }
 
     /// Serves an MCP client on lines, for whoever the owner started the process for, until the

@@ -16,6 +16,7 @@ mod graph_rooms;
 mod house;
 pub mod owner;
 mod seal_keys;
+mod server_rooms;
 mod socket;
 mod stop_file;
 

@@ -10,7 +10,7 @@ use narthex_server::{DataDir, DataDirError, Door, DoorConfig, DoorError, Held, H
 use narthex_store::{Clock, RowKey, Store, StoreError, SystemClock};
 use narthex_store_sqlite::{SqliteConfig, SqliteStore};
 
-use crate::{Context, Exit, Failure, demo};
+use crate::{Context, Exit, Failure, demo, servers};
 
 /// A house that is ours until it is closed.
 #[derive(Debug)]
@@ -34,7 +34,7 @@ impl OpenHouse {
         let held = dir.hold(what)?;
         let keys = dir.keys()?;
         let policy = context.config.policy_files(&context.data_dir)?.engine()?;
-        context.config.egress.policy().map_err(|error| {
+        let egress = context.config.egress.policy().map_err(|error| {
             Failure::new(Exit::Usage, format!("[egress] in the settings: {error}"))
                 .hint("each entry of egress.allow is a host, or a host:port, as a URL names it")
         })?;
@@ -55,6 +55,7 @@ impl OpenHouse {
             gate: context.config.gate(),
             workspace: context.config.workspace(),
             graphs: graphs(context, &dir)?,
+            servers: servers::hall(context, &dir, egress)?,
             edge: edge(context),
             holder: what.to_owned(),
             stop_file: dir.stop_file(),
@@ -86,6 +87,7 @@ impl OpenHouse {
 
     /// Lets go: everything written, the log folded into the database, the lock released.
     pub async fn close(self) -> Result<(), Failure> {
+        self.house.servers().end_all().await;
         let closed = self.store.close().await;
         drop(self.held);
         closed.map_err(|error| unopened(&error))

@@ -22,6 +22,7 @@ pub mod house;
 pub mod logs;
 pub mod markdown;
 pub mod output;
+mod servers;
 mod stop;
 
 pub use context::Context;

@@ -9,6 +9,7 @@ use narthex_core::{
 };
 use narthex_gate::{Gate, ReadySurface, SecretKey};
 use narthex_graph_surface::GraphHall;
+use narthex_servers::hall::ServerHall;
 use narthex_store::{Committed, Effect, Refused, Store, StoreError, UnitOfWork, fresh_uuid};
 
 use super::graphs::Loads;
@@ -21,6 +22,7 @@ pub struct Desk {
     pub(super) gate: Gate,
     pub(super) workspace: Arc<ReadySurface>,
     pub(super) graphs: Arc<GraphHall>,
+    pub(super) servers: ServerHall,
     pub(super) loads: Loads,
     pub(super) token_key: SecretKey,
     pub(super) holder: Arc<str>,
@@ -34,13 +36,25 @@ impl Desk {
         gate: Gate,
         workspace: Arc<ReadySurface>,
         graphs: Arc<GraphHall>,
+        servers: ServerHall,
         token_key: SecretKey,
         holder: String,
         stop_file: StopFile,
     ) -> Self {
         let (mcp_url, followers) = (Arc::default(), Arc::default());
         let (holder, loads) = (holder.into(), Loads::default());
-        Self { gate, workspace, graphs, loads, token_key, holder, mcp_url, stop_file, followers }
+        Self {
+            gate,
+            workspace,
+            graphs,
+            servers,
+            loads,
+            token_key,
+            holder,
+            mcp_url,
+            stop_file,
+            followers,
+        }
     }
 
     /// The desk as one connection sees it: what it leaves half done goes with it.
@@ -132,6 +146,7 @@ impl Desk {
             Request::Taint(request) => self.taint(request).await,
             Request::Ledger(request) => self.ledger(request).await,
             Request::Graph(request) => self.graph(request).await,
+            Request::Server(request) => self.server(request).await,
             Request::Status => self.status().await,
             Request::Check => self.checkup().await,
             Request::Companion { space } => self.companion(space.as_deref()).await,

@@ -6,6 +6,7 @@ mod gate;
 mod graphs;
 mod merges;
 mod proposals;
+mod servers;
 mod status;
 mod things;
 
@@ -19,6 +20,10 @@ pub use graphs::{
 };
 pub use merges::{MergeChange, MergeConflict, MergeInfo, MergeRow, Merged, RowFate};
 pub use proposals::{Decided, ProposalDetail, ProposalInfo};
+pub use servers::{
+    ApprovedNow, DefinitionShown, FindingShown, OfferShown, ProfileShown, ServerDetail, ServerLog,
+    ServerReply, ServerSeen, ServerShown, ServersListed, ServersSwitched, StartShown, ToolSeen,
+};
 pub use status::{Checked, Status};
 pub use things::{Imported, PageWritten, SpaceInfo, TokenCreated, TokenInfo, TokenRevoked};
 
@@ -77,6 +82,8 @@ pub enum Reply {
     Records(Vec<Record>),
     /// Of the sealed ledger.
     Ledger(LedgerReply),
+    /// Of other people's servers.
+    Server(ServerReply),
     /// Records exactly as stored.
     Stored(Vec<StoredLine>),
     /// Requests for approval.

@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use super::gate_request::{ApprovalRequest, SettingRequest, SwitchRequest, TaintRequest};
 use super::graph_request::GraphRequest;
 use super::sealed::LedgerRequest;
+use super::server_request::ServerRequest;
 
 /// Something an owner asks for.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -241,6 +242,8 @@ pub enum Request {
     Ledger(LedgerRequest),
     /// Graphs.
     Graph(GraphRequest),
+    /// Other people's servers.
+    Server(ServerRequest),
     /// How the house is.
     Status,
     /// Whether the house can read its own state.

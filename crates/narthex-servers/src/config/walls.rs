@@ -55,12 +55,11 @@ impl Walls {
     pub(super) fn read(field: Field<'_>) -> Outcome<Self> {
         let whole = field.clone();
         let mut fields = field.fields()?;
-        let words = [Preset::None, Preset::Files, Preset::Offline]
-            .map(|preset| (preset.as_str(), preset));
+        let words =
+            [Preset::None, Preset::Files, Preset::Offline].map(|preset| (preset.as_str(), preset));
         let Some(preset) = fields.take("preset") else {
-            return fields.fault(ConfigFault::Conflict(
-                "`walls` needs a `preset`: none, files or offline",
-            ));
+            return fields
+                .fault(ConfigFault::Conflict("`walls` needs a `preset`: none, files or offline"));
         };
         let preset = preset.word(&words, "none, files and offline")?;
         let read = fields.take("read").map(|field| paths(&field)).transpose()?;

@@ -23,13 +23,19 @@ pub enum HallFault {
     #[error("the server {0} is disabled; enable it with: narthex mcp enable {0}")]
     Disabled(String),
     /// Nobody approved this start.
-    #[error("the start of {0} is not approved; look at it and approve it with: narthex mcp approve {0}")]
+    #[error(
+        "the start of {0} is not approved; look at it and approve it with: narthex mcp approve {0}"
+    )]
     NotApproved(String),
     /// It was approved, and is another now.
-    #[error("what would be started for {0} is not what was approved; see it with: narthex mcp diff {0}")]
+    #[error(
+        "what would be started for {0} is not what was approved; see it with: narthex mcp diff {0}"
+    )]
     StartChanged(String),
     /// A profile changes which code runs.
-    #[error("a profile gives {server} another {variable}, which decides which code runs; say it in the server's own `env`")]
+    #[error(
+        "a profile gives {server} another {variable}, which decides which code runs; say it in the server's own `env`"
+    )]
     CodeInProfile {
         /// Which.
         server: String,
@@ -89,9 +95,7 @@ impl HallFault {
             Self::Resting { left, .. } => {
                 format!("the server failed a moment ago; it is tried again in {left:.1?}")
             }
-            Self::Full(_) => {
-                "as many servers run as may at once; try again in a while".to_owned()
-            }
+            Self::Full(_) => "as many servers run as may at once; try again in a while".to_owned(),
             Self::GivenUp { .. } | Self::Start(_) | Self::Program(_) | Self::Config(_) => {
                 "the server cannot be started; only the owner can help".to_owned()
             }
@@ -102,7 +106,9 @@ impl HallFault {
             | Self::StartChanged(_)
             | Self::CodeInProfile { .. }
             | Self::Sheet(_)
-            | Self::Profiles(_) => "the server is not to be used now; only the owner can change that".to_owned(),
+            | Self::Profiles(_) => {
+                "the server is not to be used now; only the owner can change that".to_owned()
+            }
             Self::Store(_) => "the server cannot be asked now".to_owned(),
         }
     }

@@ -117,7 +117,10 @@ impl Offered {
     }
 
     /// What of the approved is no longer offered as it was: another digest, or none.
-    pub(super) fn departs(&self, standing: &ServerStanding) -> Vec<(DefinitionName, Option<Digest>)> {
+    pub(super) fn departs(
+        &self,
+        standing: &ServerStanding,
+    ) -> Vec<(DefinitionName, Option<Digest>)> {
         let departed = |(name, approved): (&DefinitionName, &Digest)| {
             let now = self.get(name).map(|item| item.definition.digest);
             (now != Some(*approved)).then(|| (name.clone(), now))

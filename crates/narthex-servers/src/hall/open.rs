@@ -156,8 +156,7 @@ impl HallInner {
             Ok(offered) => offered,
             Err(fault) => return Err(opened.abandon(fault).await),
         };
-        let link =
-            Link::new(opened.connection, opened.process, offered, scrubber, opened.place);
+        let link = Link::new(opened.connection, opened.process, offered, scrubber, opened.place);
         self.note(&view.config.name, &standing, &link.offered()).await?;
         Ok(Arc::new(link))
     }
@@ -186,16 +185,12 @@ impl HallInner {
             credentials,
         };
         let terms = terms(view, view.config.era);
-        let connection = self.parts.config.connector.connect(line, terms, Arc::new(RefusesAll)).await?;
+        let connection =
+            self.parts.config.connector.connect(line, terms, Arc::new(RefusesAll)).await?;
         Ok(Opened { connection, process: None, place: None })
     }
 
-    async fn spawn(
-        &self,
-        view: &View,
-        ready: &Ready,
-        slot: &Slot,
-    ) -> Result<Opened, HallFault> {
+    async fn spawn(&self, view: &View, ready: &Ready, slot: &Slot) -> Result<Opened, HallFault> {
         let place = self.place(view.config.limits.connect).await?;
         match self.spawn_speaking(view, ready, slot, view.config.era, place).await {
             // Some of the older ones end at the first word they do not know.
@@ -289,7 +284,9 @@ impl HallInner {
         moved.extend(offered.news(standing));
         let said: Vec<String> = moved
             .iter()
-            .map(|(name, now)| format!("{name}={}", now.map_or_else(String::new, |d| d.to_string())))
+            .map(|(name, now)| {
+                format!("{name}={}", now.map_or_else(String::new, |d| d.to_string()))
+            })
             .collect();
         let digest = (!moved.is_empty()).then(|| Digest::of(said.join("\n").as_bytes()));
         let before = held(&self.seen).get(name).and_then(|seen| seen.noted);

@@ -76,10 +76,9 @@ impl Sheet {
             return Err(SheetFault::Exposed(self.path.clone()));
         }
         let text = fs::read_to_string(&self.path).map_err(|error| self.unreadable(&error))?;
-        config::read(&text, self.most).map(Arc::new).map_err(|error| SheetFault::Wrong {
-            path: self.path.clone(),
-            error: Arc::new(error),
-        })
+        config::read(&text, self.most)
+            .map(Arc::new)
+            .map_err(|error| SheetFault::Wrong { path: self.path.clone(), error: Arc::new(error) })
     }
 
     fn unreadable(&self, error: &io::Error) -> SheetFault {

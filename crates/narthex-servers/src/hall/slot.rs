@@ -8,9 +8,9 @@ use narthex_core::AgentId;
 use tokio::sync::Mutex as AsyncMutex;
 use tokio::time::Instant;
 
+use super::HallFault;
 use super::link::Link;
 use super::starter::Said;
-use super::HallFault;
 use crate::config::ServerConfig;
 
 /// Whose connection it is. What a server keeps of one never answers another.
@@ -164,7 +164,11 @@ impl Slot {
             return ServerState::Connecting;
         }
         let failures = held(&self.failures);
-        if failures.count == 0 { ServerState::Idle } else { ServerState::Error(failures.why.clone()) }
+        if failures.count == 0 {
+            ServerState::Idle
+        } else {
+            ServerState::Error(failures.why.clone())
+        }
     }
 }
 

@@ -11,17 +11,17 @@ use super::{HallInner, ServerHall, held};
 use crate::config::ServerName;
 
 impl ServerHall {
-    /// Looks after what runs until told to stop; then ends all of it.
+    /// Looks after what runs until told to stop. What still runs then is ended by
+    /// [`ServerHall::end_all`], once nobody asks any more.
     pub async fn tend(&self, stop: CancellationToken) {
         let mut tick = tokio::time::interval(EVERY);
         tick.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
         loop {
             tokio::select! {
-                () = stop.cancelled() => break,
+                () = stop.cancelled() => return,
                 _ = tick.tick() => self.0.look_around().await,
             }
         }
-        self.end_all().await;
     }
 
     /// Ends every connection of one server, and waits.

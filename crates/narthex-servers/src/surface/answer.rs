@@ -103,7 +103,9 @@ fn scrub_all(value: &mut Value, scrubber: &Scrubber) -> bool {
             changed
         }
         // Each is looked at, whatever the others had in them.
-        Value::Array(items) => items.iter_mut().fold(false, |c, item| scrub_all(item, scrubber) | c),
+        Value::Array(items) => {
+            items.iter_mut().fold(false, |c, item| scrub_all(item, scrubber) | c)
+        }
         Value::Object(map) => map.values_mut().fold(false, |c, item| scrub_all(item, scrubber) | c),
         _ => false,
     }

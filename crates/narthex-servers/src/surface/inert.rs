@@ -31,13 +31,14 @@ fn one(item: &mut Value) -> bool {
     let Some(mime) = map.get("mimeType").and_then(Value::as_str) else { return false };
     let essence = mime.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
     let bytes = map.get("data").or_else(|| map.get("blob")).and_then(Value::as_str);
-    let inert = match bytes {
-        _ if ACTIVE.contains(&essence.as_str()) || essence.ends_with("+xml") => {
-            if bytes.is_some() { BYTES } else { TEXT }
-        }
-        Some(data) if lies(&essence, data) => BYTES,
-        _ => return false,
-    };
+    let inert =
+        match bytes {
+            _ if ACTIVE.contains(&essence.as_str()) || essence.ends_with("+xml") => {
+                if bytes.is_some() { BYTES } else { TEXT }
+            }
+            Some(data) if lies(&essence, data) => BYTES,
+            _ => return false,
+        };
     map.insert("mimeType".to_owned(), inert.into());
     true
 }

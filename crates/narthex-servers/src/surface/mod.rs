@@ -23,8 +23,8 @@ use narthex_gate::{
 };
 use serde_json::{Map, Value, json};
 
-use crate::config::ServerConfig;
-use crate::hall::{HallFault, Offered, ServerHall, View, Whose};
+use crate::config::{ServerConfig, ServerName};
+use crate::hall::{Answered, HallFault, Offered, ServerHall, View, Whose};
 use crate::pin::Definition;
 
 /// A server as one agent sees it.
@@ -226,6 +226,13 @@ impl Surface for ServerSurface {
         let output = self.schemas.get(tool).and_then(|schemas| schemas.output.as_ref());
         answer::take(&self.slug, answered, output)
     }
+}
+
+/// What a tool answered its owner, who called it by hand.
+pub fn by_hand(server: &ServerName, answered: Answered) -> Result<Value, ToolError> {
+    let output = answer::take(server.slug(), answered, None)?;
+    let raw = output.raw.ok_or_else(|| ToolError::Internal("no answer".to_owned()))?;
+    serde_json::from_str(raw.json.get()).map_err(|error| ToolError::Internal(error.to_string()))
 }
 
 /// What an agent is told of a server that cannot be asked.

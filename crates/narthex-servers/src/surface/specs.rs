@@ -46,7 +46,9 @@ pub(super) fn build(
             item.is_some_and(|item| item.definition.digest == definition.digest)
         };
         if seen.is_some_and(|seen| !same(seen)) {
-            built.left_out.push((name.to_string(), "the server offers it no more as it was".to_owned()));
+            built
+                .left_out
+                .push((name.to_string(), "the server offers it no more as it was".to_owned()));
             continue;
         }
         built.add(config, definition);

@@ -13,7 +13,9 @@ pub(super) fn matches(template: &str, uri: &str) -> bool {
 enum Piece<'a> {
     Literal(&'a str),
     /// A value: whether a stroke, a question mark or a hash may be in it.
-    Value { wide: bool },
+    Value {
+        wide: bool,
+    },
 }
 
 fn pieces(mut template: &str) -> Option<Vec<Piece<'_>>> {

@@ -12,6 +12,7 @@ mod graph;
 mod graph_history;
 mod inbox;
 mod ledger;
+mod mcp;
 mod page;
 mod parse;
 mod policy;
@@ -50,6 +51,10 @@ pub use self::inbox::{
 pub use self::ledger::{
     LedgerCheckProofArgs, LedgerCommand, LedgerExportArgs, LedgerProveArgs, LedgerPruneArgs,
     LedgerTailArgs, LedgerVerifyArgs,
+};
+pub use self::mcp::{
+    McpApproveArgs, McpCallArgs, McpCommand, McpDiffArgs, McpImportArgs, McpNameArgs,
+    McpProfilesCommand, McpProfilesSetArgs, McpRevokeArgs, McpTestArgs,
 };
 pub use self::page::{
     PageAddArgs, PageCommand, PageEditArgs, PageExportArgs, PageImportArgs, PageListArgs,
@@ -146,6 +151,9 @@ pub enum Command {
     /// Graphs: typed, branched, merged
     #[command(subcommand)]
     Graph(GraphCommand),
+    /// Other people's MCP servers, behind the same door
+    #[command(subcommand)]
+    Mcp(McpCommand),
     /// Agents: registered outsiders
     #[command(subcommand)]
     Agent(AgentCommand),

@@ -11,6 +11,7 @@ pub mod inbox;
 pub mod init;
 pub mod keep;
 pub mod ledger;
+pub mod mcp;
 pub mod mode;
 mod new_file;
 pub mod page;
@@ -90,6 +91,7 @@ async fn run(context: &Context, globals: &Globals, command: &Command) -> Result<
         Command::Space(command) => space::run(context, command).await,
         Command::Page(command) => page::run(context, command).await,
         Command::Graph(command) => Box::pin(graph::run(context, command)).await,
+        Command::Mcp(command) => Box::pin(mcp::run(context, command)).await,
         Command::Agent(command) => agent::run(context, command).await,
         Command::Token(command) => token::run(context, command).await,
         Command::Inbox(command) => inbox::run(context, command).await,

@@ -22,6 +22,22 @@ pub fn variable(name: &str) -> Option<String> {
     std::env::var(name).ok().filter(|value| !value.is_empty())
 }
 
+/// Where the person's own files are.
+pub fn home() -> Option<PathBuf> {
+    path("HOME").filter(|home| home.is_absolute())
+}
+
+/// Where programs keep the person's settings.
+pub fn settings() -> Option<PathBuf> {
+    let named = path("XDG_CONFIG_HOME").or_else(|| path("APPDATA"));
+    named.filter(|path| path.is_absolute()).or_else(|| home().map(|home| home.join(".config")))
+}
+
+/// All of it, for whoever picks out what others may see.
+pub fn all() -> impl Iterator<Item = (OsString, OsString)> {
+    std::env::vars_os()
+}
+
 /// The editor the person uses, with its arguments.
 pub fn editor() -> Vec<String> {
     let named = ["VISUAL", "EDITOR"].into_iter().find_map(variable);

@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use super::gate_keys::{Approvals, BudgetKeys, Egress, Sessions, TaintKeys};
 use super::graph_keys::GraphKeys;
+use super::server_keys::Servers;
 
 /// All settings.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
@@ -38,6 +39,8 @@ pub struct Config {
     pub egress: Egress,
     /// Graphs of this house, by their slugs.
     pub graphs: BTreeMap<String, GraphKeys>,
+    /// Other people's MCP servers (`narthex mcp`). They are off until you turn them on.
+    pub servers: Servers,
     /// The embedded database.
     pub store: Store,
     /// What the ledger keeps, and who follows it: a second copy of what proves it, or of all of

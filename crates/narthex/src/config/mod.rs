@@ -14,6 +14,7 @@ mod keys;
 pub mod policies;
 mod read;
 pub mod reference;
+mod server_keys;
 
 use std::time::Duration;
 
@@ -26,6 +27,7 @@ pub use self::graph_keys::{GraphKeys, McpKeys, QueryPath, QueryPaths, ShownKeys}
 pub use self::keys::{
     Config, Ledger, LedgerSink, Limits, Listen, Log, LogFormat, LogLevel, Policy, Store,
 };
+pub use self::server_keys::Servers;
 
 impl Config {
     /// What the gate is told.
