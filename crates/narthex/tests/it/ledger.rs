@@ -226,7 +226,9 @@ fn taking_the_public_key_away_does_not_hide_that_a_house_was_rolled_back() {
             if anchored {
                 fs::write(robbed.path().join("narthex.toml"), &settings).expect("settings");
             }
-            gone.iter().for_each(|name| fs::remove_file(robbed.path().join(name)).expect(name));
+            for name in gone {
+                fs::remove_file(robbed.path().join(name)).expect(name);
+            }
             let told = narthex(command, robbed.path());
             assert_eq!(told.status.code(), Some(code), "{command:?} {gone:?}: {}", stderr(&told));
         }
