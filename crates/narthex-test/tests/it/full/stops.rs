@@ -157,7 +157,8 @@ async fn what_is_in_force_is_what_is_durable_however_they_cross() -> anyhow::Res
             shop.gate.set_mode(lowered),
         );
         engaged?;
-        (up?, down?);
+        up?;
+        down?;
         let durable = shop.store().switches().await?;
         let (inside, outside) = (shop.gate.stopped(), durable.get(&everything).is_some());
         assert_eq!(inside.get(&everything).is_some(), outside, "round {round}");

@@ -126,10 +126,12 @@ async fn an_outcome_that_cannot_be_recorded_is_unknown_and_not_to_be_tried_again
 -> anyhow::Result<()> {
     let rigged = rigged(Mode::Guarded, Tier::T1, Duration::from_millis(600)).await?;
     let (client, before) = (rigged.door.client(&rigged.token), rigged.house.seq().await?);
-    let calling = tokio::spawn(async move { client.call("send-hang", json!({})).await });
-    until(async || rigged.rig.performed.load(Ordering::SeqCst) == 1).await?;
-    rigged.house.faults().fail_writing(true);
-    let answer = calling.await??;
+    let acted = async {
+        until(async || rigged.rig.performed.load(Ordering::SeqCst) == 1).await?;
+        rigged.house.faults().fail_writing(true);
+        anyhow::Ok(())
+    };
+    let (answer, ()) = tokio::try_join!(client.call("send-hang", json!({})), acted)?;
     rigged.house.faults().fail_writing(false);
     assert_eq!(
         (answer.status, answer.tool_code().as_deref()),
