@@ -13,6 +13,8 @@ impl Bound {
     pub const PAGE_SLUG_BYTES: usize = 240;
     /// Depth of a page's slug.
     pub const PAGE_SLUG_DEPTH: usize = 16;
+    /// Bytes of what an upstream server calls something it defines: a name, or an address.
+    pub const DEFINITION_NAME_BYTES: usize = 2_048;
     /// Bytes of a space's or an agent's slug.
     pub const SLUG_BYTES: usize = 63;
     /// Tags a page.

@@ -31,6 +31,7 @@ mod question;
 mod reason;
 mod rule;
 mod scope;
+mod server;
 mod slug;
 mod space;
 mod switch;
@@ -65,10 +66,13 @@ pub use page::{
     Author, Page, PageDraft, PageKey, PageRef, PageRevision, PageSummary, PageView, Provenance,
 };
 pub use proposal::{ChangeAction, EntityType, MergeRequest, Proposal, ProposalStatus};
-pub use question::{BranchAsk, BranchShape, GraphTarget, PolicyAction, Question, Target};
+pub use question::{
+    BranchAsk, BranchShape, GraphTarget, PolicyAction, Question, ServerTarget, Target,
+};
 pub use reason::Reason;
 pub use rule::{Ruling, Standing, rule};
 pub use scope::{NoSpaceScope, Scope};
+pub use server::{DefinitionKind, DefinitionName, DefinitionNameError, ServerBook, ServerStanding};
 pub use slug::{PageSlug, Slug, SlugError};
 pub use space::Space;
 pub use switch::{Engaged, EngagedBy, ParseScopeError, Place, Reaches, SwitchScope, Switches};

@@ -17,11 +17,13 @@ pub enum EntityType {
     Conversation,
     /// A graph of a space.
     Graph,
+    /// An upstream server.
+    Server,
 }
 
 impl EntityType {
     /// Every entity type.
-    pub const ALL: [Self; 3] = [Self::Page, Self::Conversation, Self::Graph];
+    pub const ALL: [Self; 4] = [Self::Page, Self::Conversation, Self::Graph, Self::Server];
 
     /// The word on the wire, in policy and in output.
     pub const fn as_str(self) -> &'static str {
@@ -29,6 +31,7 @@ impl EntityType {
             Self::Page => "page",
             Self::Conversation => "conversation",
             Self::Graph => "graph",
+            Self::Server => "server",
         }
     }
 }
@@ -106,6 +109,10 @@ pub struct MergeRequest {
     pub into: BranchName,
     /// Where that stood.
     pub into_commit: CommitId,
+    /// Whether what the merged schema no longer shows may be lost. Left out where it may not, as it
+    /// was before anybody could ask for it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub allow_data_loss: bool,
 }
 
 /// A change an agent asks for; applied by the owner or not at all.

@@ -2,7 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{BranchName, Capability, ChangeAction, EntityType, GraphId, Slug, SpaceId};
+use crate::{
+    BranchName, Capability, ChangeAction, DefinitionName, EntityType, GraphId, Slug, SpaceId,
+};
 
 /// The actions policy knows. A new tool names one of them, or adds one here.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -32,11 +34,14 @@ pub enum PolicyAction {
     BranchDelete,
     /// Bring one branch into another.
     BranchMerge,
+    /// Ask an upstream server for something: a tool, a resource, a prompt. How far that goes is
+    /// its tier's to say.
+    UseServer,
 }
 
 impl PolicyAction {
     /// Every action.
-    pub const ALL: [Self; 12] = [
+    pub const ALL: [Self; 13] = [
         Self::Search,
         Self::Read,
         Self::Context,
@@ -49,6 +54,7 @@ impl PolicyAction {
         Self::BranchCreate,
         Self::BranchDelete,
         Self::BranchMerge,
+        Self::UseServer,
     ];
 
     /// The word in policy.
@@ -66,13 +72,16 @@ impl PolicyAction {
             Self::BranchCreate => "branch_create",
             Self::BranchDelete => "branch_delete",
             Self::BranchMerge => "branch_merge",
+            Self::UseServer => "use_server",
         }
     }
 
     /// The capability it falls under.
     pub const fn capability(self) -> Capability {
         match self {
-            Self::Search | Self::Read | Self::Context | Self::InvokeQuery => Capability::Read,
+            Self::Search | Self::Read | Self::Context | Self::InvokeQuery | Self::UseServer => {
+                Capability::Read
+            }
             Self::Create
             | Self::Update
             | Self::Delete
@@ -105,6 +114,19 @@ pub enum Target {
     House,
     /// A graph.
     Graph(Box<GraphTarget>),
+    /// An upstream server.
+    Server(Box<ServerTarget>),
+}
+
+/// An upstream server, and what of it.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct ServerTarget {
+    /// Its name.
+    pub name: Slug,
+    /// Whether a profile of the asker's has it: the owner's own word, never a request's.
+    pub assigned: bool,
+    /// What is asked for; none where it could be anything.
+    pub what: Option<DefinitionName>,
 }
 
 /// A graph, and what of it.

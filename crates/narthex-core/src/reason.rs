@@ -88,6 +88,8 @@ reasons! {
     LimitReached = "limit_reached", "a limit is reached";
     /// The ledger or the store cannot be written.
     Unavailable = "unavailable", "the call cannot be recorded right now, so it was not made; try again later";
+    /// An upstream server did not do what was asked.
+    UpstreamFailed = "upstream_failed", "the server behind this did not answer as it should";
     /// It acted outside, and what came of it could not be recorded.
     OutcomeUnknown = "outcome_unknown", "unknown: the call may have been made, and what came of it could not be recorded; do not repeat it before the owner has looked";
     /// The deadline passed.

@@ -7,6 +7,7 @@ use tokio::sync::Semaphore;
 use tokio::time::timeout;
 
 use crate::error::{EgressError, RedirectFault};
+use crate::line::{EgressLine, LineTerms};
 use crate::message::{Fetched, Request};
 use crate::parse::Target;
 use crate::policy::{Admitted, EgressPolicy};
@@ -38,7 +39,11 @@ impl EgressClient {
         Ok(Self::with_wire(policy, resolver, wire))
     }
 
-    fn with_wire(policy: EgressPolicy, resolver: Arc<dyn Resolve>, wire: Box<dyn Wire>) -> Self {
+    pub(crate) fn with_wire(
+        policy: EgressPolicy,
+        resolver: Arc<dyn Resolve>,
+        wire: Box<dyn Wire>,
+    ) -> Self {
         let config = policy.config();
         let places = Semaphore::new(config.concurrent.min(Semaphore::MAX_PERMITS));
         let all = config.concurrent.saturating_add(config.waiting);
@@ -93,8 +98,19 @@ impl EgressClient {
         Ok((hop, to))
     }
 
+    /// A line to the origin of this URL, which keeps its connections. The text is judged now; the
+    /// name is looked up when something is sent.
+    pub fn line(&self, url: &str, terms: LineTerms) -> Result<EgressLine, EgressError> {
+        let target = self.0.policy.judge_url(url)?;
+        Ok(EgressLine::new(self.clone(), target, terms))
+    }
+
+    pub(crate) fn wire(&self) -> &dyn Wire {
+        &*self.0.wire
+    }
+
     /// Looks the target up and has every address judged.
-    async fn admit(&self, target: Target) -> Result<Admitted, EgressError> {
+    pub(crate) async fn admit(&self, target: Target) -> Result<Admitted, EgressError> {
         let answer = match EgressPolicy::known(&target) {
             Some(answer) => answer,
             None => self.look_up(&target).await?,

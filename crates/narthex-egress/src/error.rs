@@ -116,6 +116,9 @@ pub enum RedirectFault {
     /// The body, or a method that changes something, would go to another origin.
     #[error("it asks to send a {0} again, elsewhere or without saying how")]
     Resend(http::Method),
+    /// A kept line stays where it leads, and sends nothing again unless it was told how.
+    #[error("a kept line follows 307 and 308 on its own origin, and nothing else")]
+    OffTheLine,
     /// The target was judged like any other, and refused.
     #[error("{0}")]
     Target(Box<EgressError>),

@@ -12,6 +12,9 @@
 //! connection nobody asks a name server again. Nothing is read from the environment: no proxy,
 //! no certificates.
 //!
+//! Who asks the same origin again and again takes an [`EgressLine`]: it keeps its connections, but
+//! what was looked up and judged holds only for a while, and then all of it is done anew.
+//!
 //! It must never know: what is fetched and why, tokens, the ledger, a database, MCP.
 //!
 //! To add a range that must not be reached: a row in `address/registry.rs`, and a row in its
@@ -23,6 +26,7 @@ mod allow;
 mod client;
 mod config;
 mod error;
+mod line;
 mod message;
 mod parse;
 mod policy;
@@ -35,6 +39,7 @@ pub use address::AddressKind;
 pub use client::EgressClient;
 pub use config::{EgressConfig, LoopbackHttp, PolicyError};
 pub use error::{EgressError, RedirectFault};
+pub use line::{Answering, EgressLine, LineRequest, LineTerms};
 pub use message::{Fetched, Request};
 pub use parse::{Host, Target, UrlFault};
 pub use policy::EgressPolicy;

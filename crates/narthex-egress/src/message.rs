@@ -28,13 +28,17 @@ impl Request {
     }
 
     pub(crate) fn check_headers(&self) -> Result<(), EgressError> {
-        let not_ours = |name: &&HeaderName| {
-            NOT_THE_CALLERS.contains(name) || name.as_str().starts_with("proxy-")
-        };
-        match self.headers.keys().find(not_ours) {
-            Some(name) => Err(EgressError::Header(name.to_string())),
-            None => Ok(()),
-        }
+        check_headers(&self.headers)
+    }
+}
+
+/// Whether these are the caller's to set.
+pub(crate) fn check_headers(headers: &HeaderMap) -> Result<(), EgressError> {
+    let not_ours =
+        |name: &&HeaderName| NOT_THE_CALLERS.contains(name) || name.as_str().starts_with("proxy-");
+    match headers.keys().find(not_ours) {
+        Some(name) => Err(EgressError::Header(name.to_string())),
+        None => Ok(()),
     }
 }
 

@@ -1,9 +1,13 @@
-//! One exchange with one checked target. The only place where the inner client is built.
+//! Exchanges with one checked target. The only place where the inner client is built.
+
+mod kept;
 
 use std::net::SocketAddr;
+use std::time::Duration;
 
 use async_trait::async_trait;
 use bytes::{Bytes, BytesMut};
+use http::StatusCode;
 use http::header::{self, HeaderMap, HeaderValue};
 use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 use reqwest::{Client, Response};
@@ -11,7 +15,9 @@ use rustls::ClientConfig;
 
 use crate::config::EgressConfig;
 use crate::error::EgressError;
+use crate::line::LineTerms;
 use crate::message::Fetched;
+use crate::parse::Target;
 use crate::policy::Admitted;
 use crate::redirect::{Hop, is_redirect};
 
@@ -19,6 +25,32 @@ use crate::redirect::{Hop, is_redirect};
 #[async_trait]
 pub(crate) trait Wire: Send + Sync {
     async fn exchange(&self, to: &Admitted, hop: &Hop) -> Result<Fetched, EgressError>;
+
+    /// A way to one target that keeps its connections. It lasts as long as what was checked.
+    fn keep(&self, to: Admitted, terms: &LineTerms) -> Result<Box<dyn Kept>, EgressError>;
+}
+
+/// A way to one checked target, over connections that are used again.
+#[async_trait]
+pub(crate) trait Kept: Send + Sync {
+    /// What was checked.
+    fn to(&self) -> &Admitted;
+
+    /// Sends one hop to a URL of that origin.
+    async fn send(&self, url: &Target, hop: &Hop) -> Result<Opened, EgressError>;
+}
+
+/// An answer whose head was read.
+pub(crate) struct Opened {
+    pub(crate) status: StatusCode,
+    pub(crate) headers: HeaderMap,
+    pub(crate) body: Box<dyn Chunks>,
+}
+
+/// A body, piece by piece.
+#[async_trait]
+pub(crate) trait Chunks: Send {
+    async fn next(&mut self) -> Result<Option<Bytes>, EgressError>;
 }
 
 /// The network.
@@ -33,9 +65,10 @@ impl Network {
         Ok(Self { config, tls })
     }
 
-    /// A client for one exchange with these addresses. It keeps no connection, knows no name but
-    /// this one, and follows nothing.
-    fn client(&self, to: &Admitted) -> Result<Client, EgressError> {
+    /// A client for these addresses. It knows no name but this one, and follows nothing. For one
+    /// exchange it keeps no connection.
+    fn client(&self, to: &Admitted, keeps: Option<&LineTerms>) -> Result<Client, EgressError> {
+        let (idle, longest) = keeps.map_or((0, Duration::ZERO), |terms| (terms.idle, terms.unused));
         let pinned = Pinned { name: to.target().host().to_string(), to: to.addresses().to_vec() };
         #[expect(clippy::disallowed_methods, reason = "this is the filtered client")]
         let builder = Client::builder();
@@ -49,28 +82,11 @@ impl Network {
             .http1_only()
             .dns_resolver(pinned)
             .connect_timeout(self.config.connect_deadline)
-            .pool_max_idle_per_host(0)
+            .pool_max_idle_per_host(idle)
+            .pool_idle_timeout(longest)
             .user_agent(USER_AGENT)
             .build()
             .map_err(|error| EgressError::Client(deepest(&error)))
-    }
-
-    /// What can be refused before the body is read.
-    fn check_head(&self, to: &Admitted, response: &Response) -> Result<(), EgressError> {
-        let origin = || to.target().origin();
-        if !response.remote_addr().is_some_and(|peer| is_checked(to.addresses(), peer)) {
-            return Err(EgressError::Peer { origin: origin() });
-        }
-        if size(response.headers()) > self.config.header_bytes {
-            return Err(EgressError::HeaderBytes {
-                origin: origin(),
-                cap: self.config.header_bytes,
-            });
-        }
-        if is_encoded(response.headers()) {
-            return Err(EgressError::Encoded { origin: origin() });
-        }
-        Ok(())
     }
 
     async fn read(&self, to: &Admitted, mut response: Response) -> Result<Bytes, EgressError> {
@@ -96,19 +112,43 @@ impl Wire for Network {
         let mut headers = hop.headers.clone();
         headers.insert(header::ACCEPT_ENCODING, HeaderValue::from_static("identity"));
         let mut request = self
-            .client(to)?
+            .client(to, None)?
             .request(hop.method.clone(), to.target().url().clone())
             .headers(headers);
         if !hop.body.is_empty() {
             request = request.body(hop.body.clone());
         }
         let response = request.send().await.map_err(|error| unreachable(to, &error))?;
-        self.check_head(to, &response)?;
+        check_head(&self.config, to, &response)?;
         let (status, headers) = (response.status(), response.headers().clone());
         // The body of a redirect is for people.
         let body = if is_redirect(status) { Bytes::new() } else { self.read(to, response).await? };
         Ok(Fetched { status, headers, body })
     }
+
+    fn keep(&self, to: Admitted, terms: &LineTerms) -> Result<Box<dyn Kept>, EgressError> {
+        let client = self.client(&to, Some(terms))?;
+        Ok(Box::new(kept::Connections::new(client, to, self.config.clone())))
+    }
+}
+
+/// What can be refused before the body is read.
+fn check_head(
+    config: &EgressConfig,
+    to: &Admitted,
+    response: &Response,
+) -> Result<(), EgressError> {
+    let origin = || to.target().origin();
+    if !response.remote_addr().is_some_and(|peer| is_checked(to.addresses(), peer)) {
+        return Err(EgressError::Peer { origin: origin() });
+    }
+    if size(response.headers()) > config.header_bytes {
+        return Err(EgressError::HeaderBytes { origin: origin(), cap: config.header_bytes });
+    }
+    if is_encoded(response.headers()) {
+        return Err(EgressError::Encoded { origin: origin() });
+    }
+    Ok(())
 }
 
 /// Hands out the checked addresses for the checked name, and nothing for any other.

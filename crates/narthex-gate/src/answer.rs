@@ -2,6 +2,7 @@
 
 use narthex_core::{Approval, ApprovalId, Cost, Reason, Subject, Taint, Timestamp};
 use serde_json::Value;
+use serde_json::value::RawValue;
 
 /// A tool's answer.
 #[derive(Debug, Clone, PartialEq)]
@@ -14,6 +15,8 @@ pub struct ToolOutput {
     pub subject: Subject,
     /// What it cost, where an upstream says so.
     pub cost: Option<Cost>,
+    /// The whole result as an upstream gave it, where it did: then this is sent, and nothing else.
+    pub raw: Option<RawResult>,
     /// The text mirror, once it was made.
     text: Option<String>,
 }
@@ -26,8 +29,14 @@ impl ToolOutput {
             taint: Taint::CLEAN,
             subject: Subject::default(),
             cost: None,
+            raw: None,
             text: None,
         }
+    }
+
+    /// An answer that is somebody else's, to be handed on as it is.
+    pub fn raw(result: Box<RawValue>) -> Self {
+        Self { raw: Some(RawResult(result)), ..Self::new(Value::Null) }
     }
 
     /// With what its text brings and what it was about.
@@ -43,6 +52,9 @@ impl ToolOutput {
     /// Bytes of what is sent: the structured answer and its text mirror, or the mirror of nothing.
     /// The two are as long as each other; that one is quoted and in an envelope is not counted.
     pub fn sent_bytes(&mut self) -> u64 {
+        if let Some(raw) = &self.raw {
+            return raw.0.get().len() as u64;
+        }
         let forms = if self.structured.is_null() { 1 } else { FORMS };
         forms * self.text().len() as u64
     }
@@ -50,6 +62,16 @@ impl ToolOutput {
     /// Takes the text mirror out.
     pub fn take_text(&mut self) -> String {
         self.text.take().unwrap_or_else(|| self.structured.to_string())
+    }
+}
+
+/// A result as it came.
+#[derive(Debug, Clone)]
+pub struct RawResult(pub Box<RawValue>);
+
+impl PartialEq for RawResult {
+    fn eq(&self, other: &Self) -> bool {
+        self.0.get() == other.0.get()
     }
 }
 
@@ -64,6 +86,18 @@ pub enum ToolError {
         /// What to tell the model. Holds nothing outside the caller's scope.
         message: String,
         /// What its text brings with it, where it repeats what somebody else wrote.
+        taint: Taint,
+    },
+    /// An upstream answered with an error of its own, which is handed on.
+    #[error("an upstream answered with error {code}")]
+    Upstream {
+        /// Its code.
+        code: i64,
+        /// Its words, made harmless.
+        message: String,
+        /// What it added, as JSON, made harmless.
+        data: Option<String>,
+        /// What the words bring with them.
         taint: Taint,
     },
     /// The store cannot be read or written now.
@@ -87,6 +121,9 @@ impl ToolError {
             Self::Caller { reason, message, taint } => {
                 Self::Caller { reason, message, taint: taint.and(brings) }
             }
+            Self::Upstream { code, message, data, taint } => {
+                Self::Upstream { code, message, data, taint: taint.and(brings) }
+            }
             ours @ (Self::Unavailable(_) | Self::Internal(_)) => ours,
         }
     }
@@ -94,7 +131,7 @@ impl ToolError {
     /// What its text brings.
     pub const fn taint(&self) -> Taint {
         match self {
-            Self::Caller { taint, .. } => *taint,
+            Self::Caller { taint, .. } | Self::Upstream { taint, .. } => *taint,
             Self::Unavailable(_) | Self::Internal(_) => Taint::CLEAN,
         }
     }
@@ -108,6 +145,7 @@ impl ToolError {
     pub const fn sent_bytes(&self) -> Option<u64> {
         match self {
             Self::Caller { message, .. } => Some(FORMS * message.len() as u64),
+            Self::Upstream { message, .. } => Some(message.len() as u64),
             Self::Unavailable(_) | Self::Internal(_) => None,
         }
     }
@@ -186,6 +224,15 @@ pub enum CallError {
         reason: Reason,
         /// What to tell the model.
         message: String,
+    },
+    /// An upstream's own error, handed on.
+    Upstream {
+        /// Its code.
+        code: i64,
+        /// Its words.
+        message: String,
+        /// What it added, as JSON.
+        data: Option<String>,
     },
     /// It waits for the owner: told in the way the client speaks.
     Waiting(Box<Waiting>),

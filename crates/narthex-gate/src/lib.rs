@@ -23,8 +23,9 @@ mod ready;
 mod seal;
 mod sessions;
 mod surface;
+pub mod upstream;
 
-pub use answer::{CallError, ToolError, ToolOutput, Waiting};
+pub use answer::{CallError, RawResult, ToolError, ToolOutput, Waiting};
 pub use config::{GateConfig, SessionConfig};
 pub use gate::{Gate, GateParts, Health};
 pub use identity::{
@@ -37,7 +38,7 @@ pub use pipeline::{
 pub use ready::{ReadySurface, SurfaceFault};
 pub use sessions::{NewSession, OpenSession, SessionInfo, SessionTerms};
 pub use surface::{
-    Annotations, Asks, CallContext, Hold, Intent, Local, Observe, RecordedIntent, ResourceSpec,
-    Staged, Surface, SurfaceInfo, ToolSpec, Weight, input_schema, output_schema, read_arguments,
-    write_answer,
+    Annotations, Asks, CallContext, Foreign, ForeignItem, Hold, Intent, Local, Observe,
+    RecordedIntent, ResourceSpec, Staged, Surface, SurfaceInfo, ToolSpec, Weight, input_schema,
+    output_schema, read_arguments, write_answer,
 };

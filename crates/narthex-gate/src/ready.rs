@@ -20,6 +20,8 @@ pub struct ReadySurface {
 pub(crate) struct ReadyTool {
     pub(crate) spec: Arc<ToolSpec>,
     pub(crate) definition: Digest,
+    /// It is reached through a method of its own.
+    pub(crate) passage: bool,
     schema: jsonschema::Validator,
 }
 
@@ -61,7 +63,13 @@ impl ReadySurface {
     pub fn new(surface: Arc<dyn Surface>) -> Result<Self, SurfaceFault> {
         let mut tools = HashMap::new();
         for spec in surface.tools() {
-            let ready = ReadyTool::new(spec)?;
+            let ready = ReadyTool::new(spec, false)?;
+            if tools.insert(spec.name.clone(), ready).is_some() {
+                return Err(SurfaceFault::Doubled(spec.name.clone()));
+            }
+        }
+        for spec in surface.passages() {
+            let ready = ReadyTool::new(spec, true)?;
             if tools.insert(spec.name.clone(), ready).is_some() {
                 return Err(SurfaceFault::Doubled(spec.name.clone()));
             }
@@ -110,9 +118,12 @@ impl ReadySurface {
 }
 
 impl ReadyTool {
-    fn new(spec: &ToolSpec) -> Result<Self, SurfaceFault> {
+    fn new(spec: &ToolSpec, passage: bool) -> Result<Self, SurfaceFault> {
         let name = &spec.name;
-        let plain = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-' | b'.');
+        // A method's name is no tool's: it has a stroke in it, and a tool's has none.
+        let plain = |b: u8| {
+            b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-' | b'.') || (passage && b == b'/')
+        };
         if name.is_empty() || name.len() > 128 || !name.bytes().all(plain) {
             return Err(SurfaceFault::Name(name.clone()));
         }
@@ -135,7 +146,7 @@ impl ReadyTool {
             .with_pattern_options(jsonschema::PatternOptions::regex())
             .build(&spec.input_schema)
             .map_err(|error| SurfaceFault::Schema { tool: name.clone(), why: error.to_string() })?;
-        Ok(Self { definition: spec.definition(), spec: Arc::new(spec.clone()), schema })
+        Ok(Self { definition: spec.definition(), spec: Arc::new(spec.clone()), passage, schema })
     }
 
     /// Takes out what is ignored by design, then checks; says what is wrong in words a model

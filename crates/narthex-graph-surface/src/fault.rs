@@ -25,7 +25,8 @@ pub(crate) fn told(error: GraphError) -> ToolError {
         GraphError::BranchExists(_)
         | GraphError::HeadMoved { .. }
         | GraphError::Conflicts(_)
-        | GraphError::Protected(_) => Reason::Conflict,
+        | GraphError::Protected(_)
+        | GraphError::Unmerged(_) => Reason::Conflict,
         GraphError::Exec(ExecError::Limit { .. }) => Reason::LimitReached,
         GraphError::Exec(ExecError::TimedOut | ExecError::Cancelled) => Reason::DeadlineExceeded,
         GraphError::BranchName(_)

@@ -61,14 +61,14 @@ impl Place<'_> {
         ))
     }
 
-    /// What policy sees of where somebody looks: the branch the commit is on. A commit of a branch
-    /// that is gone is looked at under no branch's name.
+    /// What policy sees of where somebody looks: the branch the commit is on. One that is gone keeps
+    /// its name here, so that what was said of it still holds.
     pub(crate) async fn shape_at(
         self,
         at: &At,
         context: &CallContext,
     ) -> Result<BranchAsk, ToolError> {
-        let name = match at {
+        let branch = match at {
             At::Branch(name) | At::Time(name, _) => {
                 return Ok(BranchAsk::This(self.shape(name, context).await?));
             }
@@ -77,11 +77,12 @@ impl Place<'_> {
                 let Some(commit) = graphs.graph_commit(self.graph.id, *id).await? else {
                     return Ok(BranchAsk::None);
                 };
-                let branches = graphs.branches(self.graph.id).await?;
-                branches.into_iter().find(|branch| branch.line == commit.line)
+                graphs.branch_of(self.graph.id, commit.line).await?.ok_or_else(|| {
+                    ToolError::Internal(format!("commit {id} is on no line of its graph"))
+                })?
             }
         };
-        Ok(name.map_or(BranchAsk::None, |branch| BranchAsk::This(shape_of(&branch, context))))
+        Ok(BranchAsk::This(shape_of(&branch, context)))
     }
 }
 

@@ -137,6 +137,14 @@ impl Fault {
             CallError::UnknownTool { name } => unknown_tool(&name),
             CallError::Refused { message, .. } => Self::invalid_params(message),
             CallError::Waiting(waiting) => Self::invalid_params(waiting.message()),
+            CallError::Upstream { code, message, data } => {
+                let code = ErrorCode(i32::try_from(code).unwrap_or(ErrorCode::INTERNAL_ERROR.0));
+                let fault = Self::new(StatusCode::OK, code, message);
+                match data.and_then(|data| serde_json::from_str(&data).ok()) {
+                    Some(data) => fault.with_data(data),
+                    None => fault,
+                }
+            }
             CallError::Unavailable => Self::because(UNAVAILABLE, Reason::Unavailable).retry(RETRY),
             CallError::Overloaded => Self::new(
                 UNAVAILABLE,

@@ -16,6 +16,9 @@
 //! and `http/standing.rs` answers GET and DELETE; a call that waits for the owner is told in the
 //! way its client speaks by `dispatch/waiting.rs`.
 //!
+//! The other way round, `upstream/` asks other people's servers: [`UpstreamConnector`] is behind the
+//! port that the gate defines, in both eras, over pipes and HTTP.
+//!
 //! It must never know: a database, a policy language, which surfaces exist. It is the only crate
 //! that names rmcp.
 //!
@@ -27,16 +30,20 @@ mod config;
 mod console;
 mod dispatch;
 mod era;
+mod events;
 mod fault;
 mod http;
 mod in_flight;
 mod lines;
 mod message;
 mod named;
+mod progress;
 mod proxy;
+mod raw;
 mod reply;
 mod stdio;
 mod strict;
+mod upstream;
 
 pub use crate::http::{
     HostPolicy, HostPolicyError, HostRefusal, LargeCall, Listening, McpEndpoint, Rooms, Served,
@@ -46,3 +53,4 @@ pub use config::EdgeConfig;
 pub use console::{ConsoleUrl, ConsoleUrlError};
 pub use proxy::{ProxyConfig, ProxyError, run_proxy};
 pub use stdio::StdioServer;
+pub use upstream::{UpstreamConfig, UpstreamConnector};

@@ -3,7 +3,7 @@
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use http::{HeaderMap, HeaderName};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::era::only;
 use crate::fault::Fault;
@@ -36,8 +36,12 @@ pub(crate) fn check_names(message: &Message, headers: &HeaderMap) -> Result<(), 
 
 /// What a message names, where its method names something.
 pub(crate) fn name_of(message: &Message) -> Option<&str> {
-    let key = name_key(&message.method)?;
-    message.params.get(key).and_then(Value::as_str)
+    name_in(&message.method, &message.params)
+}
+
+/// What these parameters name, where this method names something.
+pub(crate) fn name_in<'a>(method: &str, params: &'a Map<String, Value>) -> Option<&'a str> {
+    params.get(name_key(method)?).and_then(Value::as_str)
 }
 
 /// A value as a header can carry it: as it is, or in base64.

@@ -20,6 +20,7 @@ use crate::fault::Fault;
 use crate::in_flight::InFlight;
 use crate::lines::{Line, Lines, write_lines};
 use crate::message::{Message, Unreadable};
+use crate::progress::{self, Says};
 use crate::reply::Reply;
 
 /// A surface served on lines.
@@ -108,7 +109,21 @@ impl StdioServer {
         let dispatch = Arc::clone(&self.dispatch);
         let who = self.who;
         async move {
-            let reply = reply(&dispatch, who, read, terms).await;
+            let (says, mut said) = read.as_ref().ok().and_then(progress::wanted).unzip();
+            let mut replying = std::pin::pin!(reply(&dispatch, who, read, terms, says));
+            let reply = loop {
+                let word = async {
+                    match &mut said {
+                        Some(said) => said.next().await,
+                        None => std::future::pending().await,
+                    }
+                };
+                tokio::select! {
+                    biased;
+                    reply = &mut replying => break reply,
+                    word = word => drop(answers.send(word).await),
+                }
+            };
             if let Some(body) = reply.body {
                 // Nobody is left to tell if this fails.
                 let _ = answers.send(body).await;
@@ -123,6 +138,7 @@ async fn reply(
     who: Stdio,
     read: Result<Message, Unreadable>,
     terms: SessionTerms,
+    says: Option<Says>,
 ) -> Reply {
     let admitted = match dispatch.gate.admit_stdio(who).await {
         Ok(admitted) => admitted,
@@ -137,7 +153,7 @@ async fn reply(
     };
     match Era::of_line(&message) {
         Ok(era) => {
-            let asked = Asked { message, era, carrier: Carrier::Stdio(terms) };
+            let asked = Asked { message, era, carrier: Carrier::Stdio(terms), says };
             dispatch.answer(&admitted, asked).await
         }
         Err(fault) => dispatch.refuse_asked(&admitted, &message, fault).await,

@@ -7,7 +7,7 @@ use cedar_policy::{
 };
 use narthex_core::{
     Agent, AgentKind, BranchAsk, BranchShape, Capability, EntityType, GraphTarget, PolicyAction,
-    Question, Scope, Target,
+    Question, Scope, ServerTarget, Target,
 };
 
 /// Who asks: an agent, and the scope the gate gave it.
@@ -29,6 +29,7 @@ pub(crate) struct Names {
     companion: EntityTypeName,
     space: EntityTypeName,
     graph: EntityTypeName,
+    server: EntityTypeName,
     house: EntityUid,
     actions: HashMap<PolicyAction, EntityUid>,
 }
@@ -44,6 +45,7 @@ impl Names {
             companion: kind("Narthex::Companion")?,
             space: kind("Narthex::Space")?,
             graph: kind("Narthex::Graph")?,
+            server: kind("Narthex::Server")?,
             house: EntityUid::from_type_name_and_id(
                 kind("Narthex::House")?,
                 EntityId::new("house"),
@@ -69,7 +71,12 @@ impl Names {
             Target::Space(space) => self.space_uid(*space),
             Target::House => self.house.clone(),
             Target::Graph(graph) => self.graph_uid(graph),
+            Target::Server(server) => self.server_uid(server),
         }
+    }
+
+    fn server_uid(&self, target: &ServerTarget) -> EntityUid {
+        EntityUid::from_type_name_and_id(self.server.clone(), EntityId::new(target.name.as_str()))
     }
 
     fn graph_uid(&self, target: &GraphTarget) -> EntityUid {
@@ -93,13 +100,14 @@ impl Names {
             ("grants".to_owned(), grants(asker.agent)?),
         ]);
         let mut entities = HashSet::new();
-        let mut graph = None;
+        let mut about = None;
         match &question.target {
             Target::Graph(target) => {
                 let space = self.space_uid(target.space);
-                graph = Some(self.graph_entity(target, space.clone())?);
+                about = Some(self.graph_entity(target, space.clone())?);
                 entities.insert(space);
             }
+            Target::Server(target) => about = Some(self.server_entity(target)?),
             other @ (Target::Space(_) | Target::House) => _ = entities.insert(self.resource(other)),
         }
         if let Some(space) = asker.scope.space() {
@@ -111,8 +119,14 @@ impl Names {
         let principal = Entity::new(self.principal(asker), attributes, HashSet::new())
             .map_err(|error| error.to_string())?;
         let others = entities.into_iter().map(Entity::with_uid);
-        let all = others.chain([principal]).chain(graph);
+        let all = others.chain([principal]).chain(about);
         Entities::from_entities(all, Some(schema)).map_err(|e| e.to_string())
+    }
+
+    fn server_entity(&self, target: &ServerTarget) -> Result<Entity, Unaskable> {
+        let attributes = HashMap::from([("name".to_owned(), text(target.name.as_str()))]);
+        Entity::new(self.server_uid(target), attributes, HashSet::new())
+            .map_err(|error| error.to_string())
     }
 
     fn graph_entity(&self, target: &GraphTarget, space: EntityUid) -> Result<Entity, Unaskable> {
@@ -143,6 +157,12 @@ pub(crate) fn context(question: &Question) -> Result<Context, Unaskable> {
             }
         }
         pairs.extend(graph.query.as_deref().map(|query| ("query".to_owned(), text(query))));
+    }
+    if let Target::Server(server) = &question.target {
+        pairs.push(("assigned".to_owned(), RestrictedExpression::new_bool(server.assigned)));
+        if let Some(what) = &server.what {
+            pairs.push((what.kind.as_str().to_owned(), text(&what.name)));
+        }
     }
     Context::from_pairs(pairs).map_err(|error| error.to_string())
 }

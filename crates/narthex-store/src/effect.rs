@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use narthex_core::{
     Agent, AgentId, Approval, ApprovalId, ApprovalStatus, Budget, Conversation, Engaged, Holder,
-    Mode, Moment, PageDraft, PageId, Proposal, ProposalId, Provenance, RevisionId, Space, SpaceId,
-    SwitchScope, Taint, Tier, Timestamp, TokenId, TokenLabel, ToolName,
+    Mode, Moment, PageDraft, PageId, Proposal, ProposalId, Provenance, RevisionId, ServerStanding,
+    Slug, Space, SpaceId, SwitchScope, Taint, Tier, Timestamp, TokenId, TokenLabel, ToolName,
 };
 
 use crate::{GraphDone, GraphWrite};
@@ -98,6 +98,27 @@ pub enum Effect {
         mode: Mode,
         /// What the owner chose while it ran, if anything; it can only lower what the settings say.
         chosen: Option<Mode>,
+    },
+    /// Turns the servers of others on or off.
+    SwitchServers {
+        /// On or off.
+        on: bool,
+    },
+    /// What is approved of a server from now on, all of it; blank takes it away.
+    SetServer {
+        /// Which one.
+        name: Slug,
+        /// What is approved.
+        standing: Box<ServerStanding>,
+        /// The definitions in it, as they were when they were approved, to compare others with.
+        texts: Vec<String>,
+    },
+    /// Gives an agent profiles, in the order they are stacked; none takes all servers from it.
+    SetProfiles {
+        /// Whose.
+        agent: AgentId,
+        /// Which.
+        profiles: Vec<Slug>,
     },
     /// Engages a kill switch. Engaging an engaged one changes nothing.
     EngageSwitch(Engaged),

@@ -1,13 +1,14 @@
 //! What can be read. The space leads every key: there is no way to fetch first and check later.
 
 use std::fmt::Debug;
+use std::sync::Arc;
 
 use async_trait::async_trait;
 use narthex_core::{
     Agent, AgentId, Approval, ApprovalId, ApprovalStatus, Conversation, ConversationId,
     ConversationSummary, Digest, Holder, Latch, Mode, PageId, PageKey, PageRevision, PageSummary,
-    PageView, Proposal, ProposalId, ProposalStatus, Slug, Space, SpaceId, Spent, Switches, Taint,
-    TokenId, TokenSummary,
+    PageView, Proposal, ProposalId, ProposalStatus, ServerBook, Slug, Space, SpaceId, Spent,
+    Switches, Taint, TokenId, TokenSummary,
 };
 
 use crate::chain::{Head, Seal, StoredRecord};
@@ -181,6 +182,10 @@ pub trait GateBooks: Debug + Send + Sync {
     async fn spent(&self, holder: Holder) -> Result<Spent, StoreError>;
     /// The kill switches that are engaged. If that cannot be said, everything is stopped.
     async fn switches(&self) -> Result<Switches, StoreError>;
+    /// What the owner has approved of other people's servers.
+    async fn servers(&self) -> Result<Arc<ServerBook>, StoreError>;
+    /// The text of a definition that was approved once, by its digest.
+    async fn definition(&self, digest: Digest) -> Result<Option<String>, StoreError>;
     /// The posture noted last, and what the owner chose while it ran.
     async fn noted_mode(&self) -> Result<Option<(Mode, Option<Mode>)>, StoreError>;
 }

@@ -7,7 +7,7 @@ use async_trait::async_trait;
 use narthex_core::{
     Agent, AgentId, Approval, ApprovalId, Conversation, ConversationId, ConversationSummary,
     Digest, Holder, Latch, Mode, PageId, PageKey, PageRevision, PageSummary, PageView, Proposal,
-    ProposalId, Slug, Space, SpaceId, Spent, Switches, Taint, TokenId, TokenSummary,
+    ProposalId, ServerBook, Slug, Space, SpaceId, Spent, Switches, Taint, TokenId, TokenSummary,
 };
 use narthex_core::{BranchName, CommitId, GraphId};
 use narthex_store::chain::{Head, Seal, StoredRecord};
@@ -16,7 +16,7 @@ use narthex_store::{
     LedgerReader, Pages, ProposalFilter, Proposals, RevisionFilter, SearchQuery, Soundness, Spaces,
     Store, StoreError, TokenRecord, Tokens, UnitOfWork,
 };
-use narthex_store::{At, Branch, Commit, GraphInfo, GraphView, Graphs};
+use narthex_store::{At, Branch, Commit, GraphInfo, GraphView, Graphs, LineNo};
 
 /// What can go wrong with a store, on command. As it comes it only passes on.
 #[derive(Debug)]
@@ -229,6 +229,12 @@ impl GateBooks for Faults {
     async fn switches(&self) -> Result<Switches, StoreError> {
         self.inner.switches().await
     }
+    async fn servers(&self) -> Result<Arc<ServerBook>, StoreError> {
+        self.inner.servers().await
+    }
+    async fn definition(&self, digest: Digest) -> Result<Option<String>, StoreError> {
+        self.inner.definition(digest).await
+    }
     async fn noted_mode(&self) -> Result<Option<(Mode, Option<Mode>)>, StoreError> {
         self.inner.noted_mode().await
     }
@@ -294,6 +300,9 @@ impl Graphs for Faults {
         name: &BranchName,
     ) -> Result<Option<Branch>, StoreError> {
         self.inner.branch(graph, name).await
+    }
+    async fn branch_of(&self, graph: GraphId, line: LineNo) -> Result<Option<Branch>, StoreError> {
+        self.inner.branch_of(graph, line).await
     }
     async fn graph_commit(
         &self,

@@ -13,11 +13,12 @@ use http::{Method, StatusCode};
 use super::EgressClient;
 use crate::config::{EgressConfig, LoopbackHttp};
 use crate::error::{EgressError, RedirectFault};
+use crate::line::LineTerms;
 use crate::message::{Fetched, Request};
 use crate::policy::{Admitted, EgressPolicy};
 use crate::redirect::Hop;
 use crate::resolve::{Answer, Resolve, ResolveError};
-use crate::wire::Wire;
+use crate::wire::{Kept, Wire};
 
 type Sent = Arc<Mutex<Vec<(String, Vec<String>)>>>;
 
@@ -42,6 +43,10 @@ impl Wire for Internet {
             std::future::pending::<()>().await;
         }
         Ok(Fetched { status, headers, body: Bytes::new() })
+    }
+
+    fn keep(&self, _: Admitted, _: &LineTerms) -> Result<Box<dyn Kept>, EgressError> {
+        Err(EgressError::Busy)
     }
 }
 

@@ -12,6 +12,7 @@ mod support;
 mod caps;
 mod environment;
 mod hostile;
+mod lines;
 mod names;
 mod redirects;
 mod spellings;

@@ -183,7 +183,8 @@ impl Inner {
         };
         let Some(receipt) = first(&committed) else { return Some(Err(CallError::Internal)) };
         let context = permit.context.clone();
-        let intent = RecordedIntent::new(trace.call, trace.tool.clone(), context, receipt);
+        let intent = RecordedIntent::new(trace.call, trace.tool.clone(), context, receipt)
+            .saying(permit.progress.clone());
         let performing = self.in_time(time, &permit.place, surface.perform(&intent, arguments));
         let answer = tokio::select! {
             answer = performing => answer,
@@ -413,6 +414,7 @@ impl Sealed {
         match &self.0 {
             Ok(_) => Reason::Permitted,
             Err(ToolError::Caller { reason, .. }) => *reason,
+            Err(ToolError::Upstream { .. }) => Reason::UpstreamFailed,
             Err(ToolError::Unavailable(_)) => Reason::Unavailable,
             Err(ToolError::Internal(_)) => Reason::Internal,
         }
@@ -448,6 +450,9 @@ impl Sealed {
         self.0.map_err(|error| match error {
             ToolError::Caller { reason: Reason::Unauthorized, .. } => CallError::Unauthorized,
             ToolError::Caller { reason, message, .. } => CallError::Refused { reason, message },
+            ToolError::Upstream { code, message, data, .. } => {
+                CallError::Upstream { code, message, data }
+            }
             ToolError::Unavailable(why) => {
                 tracing::error!(%why, "the store is unavailable");
                 CallError::Unavailable

@@ -9,6 +9,7 @@ use narthex_core::{
 };
 use narthex_store::{StoreError, UnitOfWork};
 use serde_json::Value;
+use tokio::sync::mpsc;
 
 use super::Admitted;
 use super::approve::{Approved, Asked};
@@ -16,6 +17,7 @@ use super::record::Trace;
 use crate::answer::over_budget;
 use crate::gate::{Inner, new_call};
 use crate::ready::ReadyTool;
+use crate::upstream::UpstreamProgress;
 use crate::{Asks, CallContext, CallError, ReadySurface, ToolError, ToolSpec, Weight};
 
 /// A call as a client asks for it: everything in it is the client's word.
@@ -31,6 +33,10 @@ pub struct Invocation {
     pub request: Option<RequestId>,
     /// The legacy session, where there is one.
     pub session: Option<SessionId>,
+    /// It comes through another method than the one that calls tools.
+    pub passage: bool,
+    /// Where an upstream's word on how far it is goes, for a client that wants it.
+    pub progress: Option<mpsc::Sender<UpstreamProgress>>,
 }
 
 /// A call every check has passed for. Only `decide` makes one.
@@ -52,6 +58,7 @@ pub(super) struct Permit {
     pub(super) space: Option<SpaceId>,
     pub(super) budget: Budget,
     pub(super) approved: Option<Approved>,
+    pub(super) progress: Option<mpsc::Sender<UpstreamProgress>>,
 }
 
 /// Why a call is not permitted.
@@ -113,7 +120,8 @@ impl Inner {
             let error = CallError::UnknownTool { name: name.to_owned() };
             Denied::Tell { error, record: Box::new(trace.refused(reason, 1)) }
         };
-        let Some(tool) = surface.tool(&invocation.tool) else {
+        let found = surface.tool(&invocation.tool);
+        let Some(tool) = found.filter(|tool| tool.passage == invocation.passage) else {
             return Err(unknown(&trace, &invocation.tool, Reason::UnknownTool));
         };
         trace.tier = Some(tool.spec.tier);
@@ -196,6 +204,7 @@ impl Inner {
             place,
             space,
             approved,
+            progress: invocation.progress,
         })
     }
 

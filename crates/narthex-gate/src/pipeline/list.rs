@@ -40,6 +40,27 @@ impl Gate {
         Ok(shown)
     }
 
+    /// Whether this agent could ask through a passage, now and with this consent.
+    pub async fn list_passage(
+        &self,
+        admitted: &Admitted,
+        surface: &Arc<ReadySurface>,
+        method: &Method,
+        passage: &str,
+    ) -> Result<bool, CallError> {
+        let inner = self.inner();
+        let space = inner
+            .space_ceiling(admitted.scope.space())
+            .await
+            .map_err(|_| CallError::Unavailable)?;
+        let runs = inner.is_stopped(&inner.place(admitted, surface)).is_ok();
+        let shown = surface
+            .tool(passage)
+            .is_some_and(|tool| inner.is_shown(admitted, surface, tool, method.consent, space));
+        self.note(admitted, surface, method).await?;
+        Ok(runs && shown)
+    }
+
     /// Whether policy lets this agent know of a surface at all: it could make some call there.
     pub fn may_see(&self, admitted: &Admitted, surface: &ReadySurface) -> bool {
         let inner = self.inner();

@@ -9,6 +9,9 @@ use narthex_core::{
 };
 use narthex_policy::{Asker, PolicyEngine};
 use narthex_store::Receipt;
+use tokio::sync::mpsc;
+
+use crate::upstream::UpstreamProgress;
 
 /// Who is asking and where, as far as a surface may know.
 #[derive(Debug, Clone)]
@@ -88,6 +91,7 @@ pub struct RecordedIntent {
     tool: String,
     context: CallContext,
     receipt: Receipt,
+    progress: Option<mpsc::Sender<UpstreamProgress>>,
 }
 
 impl RecordedIntent {
@@ -98,7 +102,17 @@ impl RecordedIntent {
         context: CallContext,
         receipt: Receipt,
     ) -> Self {
-        Self { call, tool, context, receipt }
+        Self { call, tool, context, receipt, progress: None }
+    }
+
+    pub(crate) fn saying(mut self, progress: Option<mpsc::Sender<UpstreamProgress>>) -> Self {
+        self.progress = progress;
+        self
+    }
+
+    /// Where to say how far it is, if anybody wants to know.
+    pub const fn progress(&self) -> Option<&mpsc::Sender<UpstreamProgress>> {
+        self.progress.as_ref()
     }
 
     /// The call.

@@ -1,5 +1,6 @@
 //! The seam: what a surface is, said without any wire format.
 
+mod foreign;
 mod intent;
 mod spec;
 mod typed;
@@ -10,6 +11,7 @@ use async_trait::async_trait;
 use narthex_core::{Question, Reason, Slug, SpaceId};
 use serde_json::Value;
 
+pub use foreign::{Foreign, ForeignItem};
 pub use intent::{CallContext, Intent, Local, Observe, RecordedIntent};
 pub use spec::{Annotations, ResourceSpec, SurfaceInfo, ToolSpec, Weight};
 
@@ -38,6 +40,17 @@ pub trait Surface: Debug + Send + Sync {
 
     /// Every tool there is. Whole: no cursors.
     fn tools(&self) -> &[ToolSpec];
+
+    /// What can be asked through other methods than the one that calls tools, each under the
+    /// method's name: decided on, recorded and masked like a call. See [`Foreign`].
+    fn passages(&self) -> &[ToolSpec] {
+        &[]
+    }
+
+    /// What somebody else defined, as they wrote it, if this surface speaks for them.
+    fn foreign(&self) -> Option<&Foreign> {
+        None
+    }
 
     /// What can be read by an address. Whole: no cursors.
     fn resources(&self) -> &[ResourceSpec] {

@@ -3,7 +3,9 @@
 use narthex_core::{Actor, BranchName, Reason, Tier};
 use narthex_gate::{CallContext, Hold, Staged, ToolError, ToolOutput, Weight, write_answer};
 use narthex_graph::GraphError;
-use narthex_graph::engine::{BranchHold, Load, Maker, Mutation, NewBranch, Prepared, SchemaChange};
+use narthex_graph::engine::{
+    BranchHold, Load, Maker, Mutation, NewBranch, Prepared, SchemaChange, Unmerged,
+};
 use narthex_store::{At, Effect};
 use serde_json::{Map, Value};
 
@@ -203,7 +205,9 @@ impl Place<'_> {
         context: &CallContext,
     ) -> Result<Staged, ToolError> {
         let branch = branch_named(Some(&input.branch))?;
-        let prepared = self.hall.engine().delete_branch(self.graph, &branch).await.map_err(told)?;
+        let prepared = self.hall.engine().delete_branch(self.graph, &branch, Unmerged::Lost).await;
+        let prepared = prepared.map_err(told)?;
+        // Under its hold nobody merges it or takes away where it was merged.
         let weight = self.delete_weight(&branch, context).await?;
         self.staged(prepared, weight)
     }

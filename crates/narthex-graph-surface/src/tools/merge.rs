@@ -46,7 +46,9 @@ impl Place<'_> {
         let from = branch_named(Some(&input.from))?;
         self.hall.engine().branch(self.graph, &from).await.map_err(told)?;
         let mut weight = self.weight(into, context).await?;
-        if input.allow_data_loss {
+        // On the agent's own branch nobody else loses anything: what is gone was given up where it
+        // comes from, with the owner's word, and comes to others by another merge.
+        if input.allow_data_loss && weight.tier > Tier::T1 {
             weight = changing(Tier::T3);
         }
         let freely = weight.tier <= Tier::T1;
@@ -158,6 +160,7 @@ impl Place<'_> {
                 from_commit: theirs.commit,
                 into: ask.into.clone(),
                 into_commit: ours.commit,
+                allow_data_loss: ask.allow_data_loss,
             }),
             reason,
             taint: context.taint,
@@ -233,13 +236,13 @@ fn resolutions(given: &[Value]) -> Result<Vec<Asked>, ToolError> {
 
 /// Conflicts are told row by row, in the form they are resolved in.
 fn in_conflict(conflicts: &Conflicts) -> ToolError {
-    let rows: Vec<_> =
-        conflicts.listed.iter().filter_map(|one| one.row.as_ref()).take(ROWS).collect();
-    let named = serde_json::to_string(&rows).unwrap_or_default();
+    let ways: Vec<_> = conflicts.listed.iter().flat_map(|one| &one.resolve).take(ROWS).collect();
+    let named = serde_json::to_string(&ways).unwrap_or_default();
     let message = format!(
-        "{conflicts}. Merge again with resolutions for each of these rows, or bring the other branch into yours first: {named}"
+        "{conflicts}. Merge again with a resolution for each of these rows (this is one way; \"ours\", \"theirs\", \"gone\" or given data may be another), or bring the other branch into yours first: {named}"
     );
-    let brings = if rows.is_empty() { Taint::CLEAN } else { FOREIGN };
+    let rows = conflicts.listed.iter().any(|one| one.row.is_some());
+    let brings = if rows { FOREIGN } else { Taint::CLEAN };
     ToolError::caller(Reason::Conflict, message).bringing(brings)
 }
 

@@ -18,6 +18,15 @@ pub struct NewBranch {
     pub protected: bool,
 }
 
+/// What becomes of commits that no other branch has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Unmerged {
+    /// The branch stays for their sake.
+    Kept,
+    /// They may be lost.
+    Lost,
+}
+
 impl Engine {
     /// Prepares a branch. If an agent makes it, it is that agent's own.
     pub async fn create_branch(
@@ -61,16 +70,24 @@ impl Engine {
         })
     }
 
-    /// Prepares the end of a branch. Its commits stay where they were merged.
+    /// Prepares the end of a branch. Its commits stay where they were merged; if that is nowhere,
+    /// they are lost with it, where they may be.
     pub async fn delete_branch(
         &self,
         graph: &GraphInfo,
         name: &BranchName,
+        unmerged: Unmerged,
     ) -> Result<Prepared, GraphError> {
-        let hold = self.holds.hold(graph.id, name).await;
+        // One at a time, before any branch is held: of two that have only each other's commits the
+        // second must see that the first is gone.
+        let ends = self.holds.hold_ends(graph.id).await;
+        let hold = self.holds.hold(graph.id, name).await.and(ends);
         let branch = self.branch(graph, name).await?;
         if branch.protected {
             return Err(GraphError::Protected(name.clone()));
+        }
+        if unmerged == Unmerged::Kept && self.has_unmerged(graph, name).await? {
+            return Err(GraphError::Unmerged(name.clone()));
         }
         let write =
             GraphWrite::DropBranch { graph: graph.id, line: branch.line, head: branch.head };

@@ -88,6 +88,11 @@ pub enum GraphError {
     /// The owner's branch, `main`, stays.
     #[error("the branch `{0}` is protected and is not deleted; take the protection off first")]
     Protected(BranchName),
+    /// It would be lost with what only it has.
+    #[error(
+        "the branch `{0}` has commits that no other branch has, which would be lost: merge it first"
+    )]
+    Unmerged(BranchName),
 }
 
 impl From<CursorError> for GraphError {

@@ -1,4 +1,5 @@
-//! One change at a time on a branch, and one new branch at a time of an agent's.
+//! One change at a time on a branch, one new branch at a time of an agent's, and one branch of a
+//! graph at a time that is taken away.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
@@ -10,26 +11,40 @@ use tokio::sync::{Mutex as Turn, OwnedMutexGuard};
 #[derive(Debug, Default)]
 pub(super) struct Holds(Mutex<HashMap<Key, Weak<Turn<()>>>>);
 
-/// The name of a branch; or an agent, as no branch can be named.
+/// The name of a branch; or an agent or what ends branches, as no branch can be named.
 type Key = (GraphId, String);
 
 /// A branch in someone's hands, or an agent's right to make one. Letting go of it is the next one's turn.
 #[derive(Debug)]
 pub struct BranchHold {
     _turn: OwnedMutexGuard<()>,
+    _also: Option<Box<BranchHold>>,
+}
+
+impl BranchHold {
+    /// With another, let go of together.
+    pub(super) fn and(self, other: Self) -> Self {
+        Self { _also: Some(Box::new(other)), ..self }
+    }
 }
 
 impl Holds {
     /// Waits for its turn.
     pub(super) async fn hold(&self, graph: GraphId, branch: &BranchName) -> BranchHold {
         let turn = self.turn((graph, branch.to_string()));
-        BranchHold { _turn: turn.lock_owned().await }
+        BranchHold { _turn: turn.lock_owned().await, _also: None }
     }
 
     /// Waits until no other branch of this agent's is being made.
     pub(super) async fn hold_agent(&self, graph: GraphId, agent: AgentId) -> BranchHold {
         let turn = self.turn((graph, format!("agent:{agent}")));
-        BranchHold { _turn: turn.lock_owned().await }
+        BranchHold { _turn: turn.lock_owned().await, _also: None }
+    }
+
+    /// Waits until no other branch of this graph is being taken away.
+    pub(super) async fn hold_ends(&self, graph: GraphId) -> BranchHold {
+        let turn = self.turn((graph, "ends:".to_owned()));
+        BranchHold { _turn: turn.lock_owned().await, _also: None }
     }
 
     fn turn(&self, key: Key) -> Arc<Turn<()>> {

@@ -1,5 +1,6 @@
 //! Changing a graph by a file: one JSON object a line, all of it or nothing.
 
+mod bundle;
 mod pass;
 mod types;
 
@@ -9,6 +10,7 @@ use narthex_core::{BranchName, CommitId};
 use narthex_store::{At, CommitKind, GraphInfo, RowNo};
 use serde::{Deserialize, Serialize};
 
+use self::bundle::{Reader, Reading};
 use self::pass::{FileRows, Pass};
 use self::types::Types;
 use super::commit::{Content, Draft, line_of};
@@ -16,8 +18,8 @@ use super::{
     Engine, GraphError, LOAD_ROWS, Maker, NewBranch, Prepared, expect_head, load_limits, moment,
 };
 use crate::exec::{Context, Limits};
-use crate::load::sorted::Sorter;
-use crate::load::{Lines, LoadError, LoadLine, parse, unspooled};
+use crate::load::sorted::{Packed, Sorter};
+use crate::load::{Lines, LoadError, unspooled};
 use crate::schema::Schema;
 
 /// What a load does with what is there.
@@ -79,10 +81,10 @@ pub struct Loading {
     ask: LoadAsk,
     maker: Maker,
     schema: Arc<Schema>,
-    types: Types,
     /// Where the branch stood when the first line came.
     begun: CommitId,
     lines: Lines,
+    reading: Reading,
     rows: Sorter,
     /// The type and number of each row so far.
     keys: Vec<(u16, RowNo)>,
@@ -126,7 +128,11 @@ impl Engine {
             engine: self.clone(),
             graph: graph.clone(),
             begun: looked.view.placed().commit.id,
-            types: Types::of(&looked.schema),
+            reading: Reading::new(Reader {
+                types: Types::of(&looked.schema),
+                schema: Arc::clone(&looked.schema),
+                graph: graph.clone(),
+            }),
             schema: looked.schema,
             ask,
             maker,
@@ -150,7 +156,7 @@ impl Loading {
     pub async fn push(&mut self, bytes: &[u8]) -> Result<(), GraphError> {
         for chunk in bytes.chunks(CHUNK) {
             self.lines.push(chunk);
-            self.take()?;
+            self.take().await?;
             tokio::task::yield_now().await;
         }
         Ok(())
@@ -158,15 +164,18 @@ impl Loading {
 
     /// How many lines were taken that are not blank.
     pub fn lines(&self) -> u64 {
-        self.keys.len() as u64
+        self.reading.lines()
     }
 
     /// All lines are there: prepares one commit, or nothing if nothing changes. From here on the
     /// branch is held.
     pub async fn finish(mut self) -> Result<Prepared, GraphError> {
         self.lines.finish();
-        self.take()?;
-        let Self { engine, graph, ask, maker, schema, types, begun, rows, keys, .. } = self;
+        self.take().await?;
+        while let Some(rows) = self.reading.last().await? {
+            self.put_aside(&rows)?;
+        }
+        let Self { engine, graph, ask, maker, schema, reading, begun, rows, keys, .. } = self;
         let hold = engine.holds.hold(graph.id, &ask.branch).await;
         let mut looked = engine.look(&graph, &ask.at()).await?;
         let new_line = match ask.from.clone() {
@@ -190,7 +199,7 @@ impl Loading {
             now: moment(engine.now()),
             limits: &limits,
         };
-        let file = FileRows::of(types, rows, keys, ask.mode).map_err(unspooled)?;
+        let file = FileRows::of(reading.into_reader(), rows, keys, ask.mode).map_err(unspooled)?;
         let line = line_of(looked.view.placed(), new_line.as_ref());
         let pass = Pass::new(&context, &file, line, engine.spool.clone()).map_err(unspooled)?;
         let ready = pass.run(looked.view.as_mut()).await?;
@@ -211,26 +220,34 @@ impl Loading {
         engine.prepare(draft, hold)
     }
 
-    fn take(&mut self) -> Result<(), GraphError> {
+    async fn take(&mut self) -> Result<(), GraphError> {
         while let Some((number, text)) = self.lines.next_line()? {
-            let row = match parse(&self.schema, number, text)? {
-                LoadLine::Node(node) => {
-                    self.types.node(&self.schema, &self.graph, number, &node)?
-                }
-                LoadLine::Edge(edge) => self.types.edge(&self.schema, &self.graph, number, edge)?,
-            };
-            if self.lines() >= LOAD_ROWS || self.rows.bytes() >= LOAD_BYTES {
-                let message = format!(
-                    "a load has at most {LOAD_ROWS} rows and {} MiB; load it in parts",
-                    LOAD_BYTES >> 20
-                );
-                return Err(LoadError::new(number, None, message).into());
+            if self.reading.lines() >= LOAD_ROWS {
+                return Err(too_much(number));
             }
-            self.keys.push((row.rank, row.row));
-            self.rows.push(&row).map_err(unspooled)?;
+            if let Some(rows) = self.reading.take(number, text).await? {
+                self.put_aside(&rows)?;
+            }
         }
         Ok(())
     }
+
+    fn put_aside(&mut self, rows: &Packed) -> Result<(), GraphError> {
+        if self.rows.bytes() >= LOAD_BYTES {
+            return Err(too_much(self.reading.lines()));
+        }
+        self.keys.extend(rows.keys());
+        self.rows.add(rows).map_err(unspooled)?;
+        Ok(())
+    }
+}
+
+fn too_much(line: u64) -> GraphError {
+    let message = format!(
+        "a load has at most {LOAD_ROWS} rows and {} MiB; load it in parts",
+        LOAD_BYTES >> 20
+    );
+    LoadError::new(line, None, message).into()
 }
 
 /// How much is parted into lines at once.

@@ -1,17 +1,22 @@
 //! Bringing one branch into another.
 
+use std::collections::BTreeSet;
+
 use narthex_core::{BranchName, CommitId};
 use narthex_store::{At, CommitKind, GraphInfo};
 
 use super::commit::{Content, Draft};
-use super::{Done, Engine, GraphError, Looked, Maker, Prepared, expect_head, moment};
-use crate::exec::{Context, Counts, Limits, constraints};
+use super::verify::{broken, builds, way};
+use super::{Done, Engine, GraphError, Looked, Maker, Prepared, expect_head, load_limits, moment};
+use crate::exec::{Context, Counts, Limits};
 use crate::history::Meeting;
 use crate::merge::{
-    Asked, Conflict, Conflicts, MergePlan, Resolution, TypedChanges, conflicts_of, plan, typed,
+    Asked, Conflict, Conflicts, Lost, MergePlan, Names, Resolution, TypedChanges, conflicts_of,
+    plan, typed,
 };
 use crate::schema::Schema;
 use crate::schema::merge::merge as merge_schemas;
+use crate::schema::migrate::{self, Class, Step};
 
 /// A merge.
 #[derive(Debug, Clone)]
@@ -58,20 +63,26 @@ impl Engine {
             MergePlan::Conflicts(conflicts) => return Err(GraphError::Conflicts(conflicts)),
             MergePlan::Merged(rows) => rows,
         };
-        let TypedChanges { changes, untyped } = typed(rows.changes.clone(), &schema);
+        let migration = way(&ours.schema, &schema, ask.allow_data_loss)?;
+        if !ask.allow_data_loss {
+            nothing_lost(&theirs.schema, &schema, &rows.lost)?;
+        }
+        let TypedChanges { changes, untyped } = typed(rows.changes, &schema);
+        let limits = load_limits(ask.limits);
         let context = Context {
             schema: &schema,
             salt: &graph.salt,
             params: &[],
             now: moment(self.now()),
-            limits: ask.limits,
+            limits: &limits,
         };
-        let violations = constraints::check(ours.view.as_mut(), &context, &changes).await?;
+        let (all, violations) = broken(&mut ours, &context, &changes, &migration).await?;
         if !violations.is_empty() {
-            let found = conflicts_of(&violations, &rows.changes, &schema)?;
+            let (ours, theirs) = (ours.view.as_mut(), theirs.view.as_mut());
+            let found = conflicts_of(&violations, &all, ours, theirs, &schema).await?;
             return Err(GraphError::Conflicts(Conflicts::of(found)));
         }
-        let builds = self.migrate(&mut ours, &context, &changes, ask.allow_data_loss).await?;
+        let builds = builds(&mut ours, &schema, &changes, &migration).await?;
         let theirs = theirs.view.placed();
         let said = format!("merge {} into {}", ask.from, ask.into);
         let draft = Draft {
@@ -110,6 +121,21 @@ impl Engine {
             GraphError::Conflicts(Conflicts::of(found))
         })
     }
+}
+
+/// What theirs wrote is seen afterwards, or somebody has to say that it need not be: ours has taken
+/// its type or its property away.
+fn nothing_lost(theirs: &Schema, merged: &Schema, lost: &BTreeSet<Lost>) -> Result<(), GraphError> {
+    if lost.is_empty() {
+        return Ok(());
+    }
+    let names = Names::of(theirs);
+    let at: BTreeSet<String> =
+        lost.iter().filter_map(|(tag, slot)| names.at(*tag, slot.as_deref())).collect();
+    let goes = |step: &Step| step.class == Class::Destructive && at.contains(&step.at);
+    let mut steps = migrate::plan(theirs, merged).steps;
+    steps.retain(goes);
+    if steps.is_empty() { Ok(()) } else { Err(GraphError::Migration(steps)) }
 }
 
 /// What was said about conflicts, against a schema.

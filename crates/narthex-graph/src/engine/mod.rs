@@ -18,6 +18,7 @@ mod revert;
 mod schema;
 #[cfg(test)]
 mod tests;
+mod verify;
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -27,7 +28,7 @@ use moka::sync::Cache;
 use narthex_core::{Actor, AgentId, BranchName, CommitId, Digest, Taint, Timestamp};
 use narthex_store::{At, Branch, Clock, GraphInfo, GraphView, GraphWrite, Graphs};
 
-pub use branches::NewBranch;
+pub use branches::{NewBranch, Unmerged};
 pub use error::GraphError;
 pub use holds::BranchHold;
 pub use load::{Load, LoadAsk, LoadMode, Loading};
@@ -196,5 +197,5 @@ pub(crate) fn load_limits(limits: &Limits) -> Limits {
 
 /// Schemas that are kept at hand.
 const SCHEMAS: u64 = 256;
-/// Rows of one load.
-const LOAD_ROWS: u64 = 2_000_000;
+/// Rows of one load. What is loaded on a branch can be merged.
+const LOAD_ROWS: u64 = crate::merge::MERGE_ROWS as u64;

@@ -1,18 +1,16 @@
 //! Schemas: shown, planned, applied; and how a graph begins.
 
 use narthex_core::{BranchName, CommitId, GraphId, Slug, SpaceId};
-use narthex_store::{
-    At, Commit, CommitKind, GraphInfo, GraphWrite, IndexBuild, LineNo, StoredRow, Tag,
-};
+use narthex_store::{At, Commit, CommitKind, GraphInfo, GraphWrite, LineNo, Tag};
 
 use super::commit::{Content, Draft};
-use super::{Done, Engine, GraphError, Looked, Maker, Prepared, expect_head, load_limits, moment};
-use crate::exec::indexing::{entries, kind_of};
-use crate::exec::{Changed, Changes, Context, Counts, ExecError, Limits, RowKind, constraints};
+use super::verify::{broken, builds, none_there, way};
+use super::{Done, Engine, GraphError, Maker, Prepared, expect_head, load_limits, moment};
+use crate::exec::{Changes, Context, Counts, ExecError, Limits, RowKind};
 use crate::history::{CommitParts, commit_id};
 use crate::query::{EdgeNo, NodeNo};
 use crate::schema::Schema;
-use crate::schema::migrate::{self, Class, Migration, Verify};
+use crate::schema::migrate::{self, Migration};
 
 /// A schema as it is somewhere in a graph's history.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -142,7 +140,13 @@ impl Engine {
             limits: &limits,
         };
         let changes = Changes::default();
-        let builds = self.migrate(&mut looked, &context, &changes, ask.allow_data_loss).await?;
+        let migration = way(&before, &schema, ask.allow_data_loss)?;
+        none_there(&mut looked, &schema, &migration).await?;
+        let (_, violations) = broken(&mut looked, &context, &changes, &migration).await?;
+        if !violations.is_empty() {
+            return Err(ExecError::Violations(violations).into());
+        }
+        let builds = builds(&mut looked, &schema, &changes, &migration).await?;
         let draft = Draft {
             graph,
             branch: ask.branch,
@@ -159,121 +163,6 @@ impl Engine {
         };
         self.prepare(draft, hold)
     }
-
-    /// Whether a branch can go on under the context's schema, with these changes; and the indexes
-    /// that must be built for it.
-    pub(super) async fn migrate(
-        &self,
-        looked: &mut Looked,
-        context: &Context<'_>,
-        changes: &Changes,
-        allow_data_loss: bool,
-    ) -> Result<Vec<IndexBuild>, GraphError> {
-        if looked.schema.digest() == context.schema.digest() {
-            return Ok(Vec::new());
-        }
-        let migration = migrate::plan(&looked.schema, context.schema);
-        let stops = |class: Class| {
-            class == Class::Refused || (class == Class::Destructive && !allow_data_loss)
-        };
-        let stopped: Vec<_> =
-            migration.steps.iter().filter(|step| stops(step.class)).cloned().collect();
-        if !stopped.is_empty() {
-            return Err(GraphError::Migration(stopped));
-        }
-        self.verify(looked, context, changes, &migration).await?;
-        builds(looked, context.schema, changes, &migration).await
-    }
-
-    /// The rows there are hold to what the new schema asks of them.
-    async fn verify(
-        &self,
-        looked: &mut Looked,
-        context: &Context<'_>,
-        changes: &Changes,
-        migration: &Migration,
-    ) -> Result<(), GraphError> {
-        let mut slots: Vec<&str> = Vec::new();
-        for (step, verify) in migration.verify() {
-            let slot = type_slot(verify);
-            if let Verify::NoRows { .. } = verify {
-                let tag = tag_of(context.schema, slot);
-                let any = match tag {
-                    Some(tag) => !looked.view.scan(tag, None, 1).await?.is_empty(),
-                    None => false,
-                };
-                if any {
-                    return Err(GraphError::Migration(vec![step.clone()]));
-                }
-                continue;
-            }
-            slots.push(slot);
-            if let Verify::Cardinality { .. } = verify {
-                // Nodes that must have edges are looked at even if they have none.
-                slots.extend(must_have(context.schema, slot));
-            }
-        }
-        slots.sort_unstable();
-        slots.dedup();
-        let mut all = changes.clone();
-        for slot in slots {
-            let Some(tag) = tag_of(context.schema, slot) else { continue };
-            let Some(kind) = kind_of(context.schema, tag) else { continue };
-            for row in all_rows(looked, tag, context.limits.changes).await? {
-                let key = (row.tag, row.row);
-                if !all.rows.contains_key(&key) {
-                    let (after, ends) = (row.body.clone(), row.ends);
-                    all.put(key, Changed { kind, before: Some(row), after, ends });
-                }
-            }
-        }
-        let violations = constraints::check(looked.view.as_mut(), context, &all).await?;
-        if violations.is_empty() { Ok(()) } else { Err(ExecError::Violations(violations).into()) }
-    }
-}
-
-/// What indexes that come into being hold: the rows that lie on the line itself.
-async fn builds(
-    looked: &mut Looked,
-    schema: &Schema,
-    changes: &Changes,
-    migration: &Migration,
-) -> Result<Vec<IndexBuild>, GraphError> {
-    let line = looked.view.placed().line;
-    let mut builds = Vec::new();
-    for build in &migration.builds {
-        let Some(of) = tag_of(schema, &build.type_slot) else { continue };
-        let Some(kind) = kind_of(schema, of) else { continue };
-        let mut built =
-            IndexBuild { index: build.index, of, entries: Vec::new(), texts: Vec::new() };
-        for row in all_rows(looked, of, u64::MAX).await? {
-            let changes_now = changes.rows.contains_key(&(row.tag, row.row));
-            let Some(body) = row.body.as_ref().filter(|_| row.line == line && !changes_now) else {
-                continue;
-            };
-            let entries = entries(schema, kind, body)?;
-            let index = entries.index.into_iter().filter(|(tag, _)| *tag == build.index);
-            built.entries.extend(index.map(|(_, value)| (row.row, value)));
-            let texts = entries.texts.into_iter().filter(|text| text.index == build.index);
-            built.texts.extend(texts.map(|text| (row.row, text.words)));
-        }
-        builds.push(built);
-    }
-    Ok(builds)
-}
-
-async fn all_rows(looked: &mut Looked, tag: Tag, most: u64) -> Result<Vec<StoredRow>, GraphError> {
-    let (mut rows, mut after) = (Vec::new(), None);
-    loop {
-        let page = looked.view.scan(tag, after, PAGE).await?;
-        let Some(last) = page.last() else { return Ok(rows) };
-        after = Some(last.row);
-        rows.extend(page);
-        if rows.len() as u64 > most {
-            let bound = crate::exec::Bound::Changes;
-            return Err(ExecError::Limit { bound, most }.into());
-        }
-    }
 }
 
 /// The types of a schema with the numbers their rows are kept under; edges first, so that none is
@@ -284,31 +173,3 @@ pub(super) fn types(schema: &Schema) -> impl Iterator<Item = (Tag, RowKind)> {
     let nodes = schema.nodes.iter().enumerate();
     edges.chain(nodes.map(|(no, node)| (node.tag(), RowKind::Node(NodeNo(no)))))
 }
-
-fn tag_of(schema: &Schema, slot: &str) -> Option<Tag> {
-    let node = schema.nodes.iter().find(|node| node.slot == slot).map(crate::schema::NodeType::tag);
-    let edge = || schema.edges.iter().find(|edge| edge.slot == slot);
-    node.or_else(|| edge().map(crate::schema::EdgeType::tag))
-}
-
-/// The node types that must have edges of this one.
-fn must_have<'a>(schema: &'a Schema, edge: &str) -> impl Iterator<Item = &'a str> {
-    let edge = schema.edges.iter().find(|of| of.slot == edge);
-    let edge = edge.filter(|edge| edge.card.is_some_and(|card| card.min > 0));
-    let nodes = schema.nodes.iter().filter(move |node| edge.is_some_and(|of| node.is_a(&of.from)));
-    nodes.map(|node| node.slot.as_str())
-}
-
-fn type_slot(verify: &Verify) -> &str {
-    match verify {
-        Verify::NoRows { type_slot }
-        | Verify::NotNull { type_slot, .. }
-        | Verify::Fits { type_slot, .. }
-        | Verify::InRange { type_slot, .. }
-        | Verify::Unique { type_slot, .. }
-        | Verify::Holds { type_slot, .. } => type_slot,
-        Verify::Cardinality { edge_slot } | Verify::Ends { edge_slot } => edge_slot,
-    }
-}
-
-const PAGE: u32 = 4_096;

@@ -11,8 +11,8 @@ use narthex_core::CommitId;
 use narthex_store::{CommitKind, GraphView, StoreError};
 
 use crate::merge::{
-    Base, Conflicts, Held, MergeError, Names, PAGE, Resolution, RowChange, find_orphans, read_body,
-    resolve_rows, rows_by_id, said_gone, settle,
+    Alike, Base, Conflicts, Held, MergeError, Names, PAGE, Resolution, RowChange, find_orphans,
+    read_body, resolve_rows, rows_by_id, said_of_alike, settle,
 };
 use crate::schema::Schema;
 
@@ -76,20 +76,20 @@ pub async fn revert(
     rows.extend(resolutions.iter().map(|resolution| resolution.row));
     rows.sort_unstable();
     rows.dedup();
-    let (gone, mut held) = (said_gone(resolutions), BTreeMap::new());
+    let (said, mut held) = (said_of_alike(resolutions, Alike::Gone), BTreeMap::new());
     for page in rows.chunks(PAGE) {
         let ours = rows_by_id(now, page).await?;
         let theirs = rows_by_id(before, page).await?;
         for (row, base) in rows_at(after, page).await? {
             let (ours, theirs) = (ours.get(&row), theirs.get(&row));
             let unlike = ours.map(|row| &row.body) != theirs.map(|row| &row.body);
-            if unlike || (gone.contains(&row) && ours.is_some()) {
+            if unlike || (said.contains(&row) && ours.is_some()) {
                 held.insert(row, Held::of(&base, ours, theirs)?);
             }
         }
     }
     let names = Names::of(schema);
-    resolve_rows(&mut held, resolutions, &names)?;
+    resolve_rows(&mut held, resolutions, &names, Alike::Gone)?;
     let mut conflicts = settle(&mut held, &names)?;
     conflicts.extend(find_orphans(now, &held, schema, &names).await?);
     if !conflicts.is_empty() {

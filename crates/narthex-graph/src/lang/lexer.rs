@@ -84,12 +84,13 @@ impl<'s> Lexer<'s> {
             if rest.starts_with("//") {
                 self.take(|c| c != '\n');
             } else if rest.starts_with("/*") {
-                let Some(end) = rest.find("*/") else {
+                // Its end is after its beginning: `/*/` is no comment yet.
+                let Some(end) = rest.get(2..).and_then(|rest| rest.find("*/")) else {
                     self.problems.say(Span::new(self.at, self.at + 2), "this comment does not end");
                     self.at = self.source.len();
                     return;
                 };
-                self.at += end + 2;
+                self.at += end + 4;
             } else {
                 return;
             }

@@ -349,3 +349,16 @@ const WORDS: &[&str] = &[
     "#",
     "@check",
 ];
+
+/// What begins a comment does not end it.
+#[test]
+fn a_comment_ends_after_it_began() {
+    let node = |comment: &str| Schema::read(&format!("{comment} node P {{ k: I32 @key }}"), None);
+    for whole in ["/**/", "/***/", "/*/ node */", "/* / * */", "/*/*/"] {
+        assert_eq!(node(whole).unwrap().nodes.len(), 1, "{whole}");
+    }
+    for open in ["/*/", "/*", "/* *"] {
+        let error = node(open).unwrap_err();
+        assert_eq!(error[0].message, "this comment does not end", "{open}");
+    }
+}

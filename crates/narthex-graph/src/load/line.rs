@@ -139,8 +139,9 @@ impl<'a> At<'a> {
             }
         }
         let value = |property: &Property| match data.get(&property.name) {
+            None => Ok(property.left_out()),
             // Where there must be one, the check says so.
-            None | Some(Json::Null) => Ok(Value::Null),
+            Some(Json::Null) => Ok(Value::Null),
             Some(json) => property
                 .kind
                 .accept(json)

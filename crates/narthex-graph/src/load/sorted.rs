@@ -25,13 +25,37 @@ pub(crate) struct FileRow {
     pub(crate) body: String,
 }
 
+/// Some rows as bytes, and where each lies among them.
+#[derive(Debug, Default)]
+pub(crate) struct Packed {
+    bytes: Vec<u8>,
+    places: Vec<(u16, RowNo, Range<usize>)>,
+}
+
+impl Packed {
+    pub(crate) fn push(&mut self, row: &FileRow) {
+        let bytes = &mut self.bytes;
+        let start = bytes.len();
+        wire::put_number(bytes, i64::from(row.rank));
+        wire::put_number(bytes, row.row.0);
+        wire::put_number(bytes, i64::try_from(row.line).unwrap_or(i64::MAX));
+        wire::put_pair(bytes, row.ends.map(|(from, to)| (from.0, to.0)));
+        wire::put_text(bytes, &row.body);
+        self.places.push((row.rank, row.row, start..bytes.len()));
+    }
+
+    /// The type and number of each.
+    pub(crate) fn keys(&self) -> impl Iterator<Item = (u16, RowNo)> {
+        self.places.iter().map(|(rank, row, _)| (*rank, *row))
+    }
+}
+
 /// Takes rows in any order.
 #[derive(Debug, Default)]
 pub(crate) struct Sorter {
     spool: Spool,
-    /// Rows of the run that is being gathered, and where in it each lies.
-    pending: Vec<u8>,
-    places: Vec<(u16, RowNo, Range<usize>)>,
+    /// The run that is being gathered.
+    pending: Packed,
     runs: Vec<Range<u64>>,
 }
 
@@ -55,24 +79,22 @@ impl Sorter {
         Self { spool: Spool::within(dir), ..Self::default() }
     }
 
-    pub(crate) fn push(&mut self, row: &FileRow) -> io::Result<()> {
-        if self.pending.len() + row.body.len() > HELD_BYTES {
+    /// Takes some more. They come after those that were taken before.
+    pub(crate) fn add(&mut self, rows: &Packed) -> io::Result<()> {
+        if self.pending.bytes.len() + rows.bytes.len() > HELD_BYTES {
             self.end_run()?;
         }
-        let start = self.pending.len();
-        let bytes = &mut self.pending;
-        wire::put_number(bytes, i64::from(row.rank));
-        wire::put_number(bytes, row.row.0);
-        wire::put_number(bytes, i64::try_from(row.line).unwrap_or(i64::MAX));
-        wire::put_pair(bytes, row.ends.map(|(from, to)| (from.0, to.0)));
-        wire::put_text(bytes, &row.body);
-        self.places.push((row.rank, row.row, start..self.pending.len()));
+        let Packed { bytes, places } = &mut self.pending;
+        let start = bytes.len();
+        bytes.extend_from_slice(&rows.bytes);
+        let moved = |at: &Range<usize>| at.start + start..at.end + start;
+        places.extend(rows.places.iter().map(|(rank, row, at)| (*rank, *row, moved(at))));
         Ok(())
     }
 
     /// About how many bytes were taken in.
     pub(crate) fn bytes(&self) -> u64 {
-        self.spool.len().saturating_add(self.pending.len() as u64)
+        self.spool.len().saturating_add(self.pending.bytes.len() as u64)
     }
 
     pub(crate) fn finish(mut self) -> io::Result<Sorted> {
@@ -84,12 +106,13 @@ impl Sorter {
     fn end_run(&mut self) -> io::Result<()> {
         // Those that came later lie further on: rows of the same name stay in the order of lines.
         let place = |of: &(u16, RowNo, Range<usize>)| (of.0, of.1, of.2.start);
-        self.places.sort_unstable_by_key(place);
+        let Packed { bytes, places } = &mut self.pending;
+        places.sort_unstable_by_key(place);
         let start = self.spool.len();
-        for (_, _, at) in self.places.drain(..) {
-            self.spool.append(self.pending.get(at).unwrap_or_default())?;
+        for (_, _, at) in places.drain(..) {
+            self.spool.append(bytes.get(at).unwrap_or_default())?;
         }
-        self.pending.clear();
+        bytes.clear();
         if self.spool.len() > start {
             self.runs.push(start..self.spool.len());
         }
@@ -147,7 +170,7 @@ const READ_BYTES: usize = 16 << 10;
 mod tests {
     use narthex_store::RowNo;
 
-    use super::{FileRow, Sorter};
+    use super::{FileRow, Packed, Sorter};
 
     #[test]
     fn rows_come_in_order_however_many() {
@@ -163,7 +186,9 @@ mod tests {
                     ends: (spread % 2 == 0).then_some((RowNo(n), RowNo(-n))),
                     body: format!("{n:>wide$}é"),
                 };
-                sorter.push(&row).unwrap();
+                let mut packed = Packed::default();
+                packed.push(&row);
+                sorter.add(&packed).unwrap();
                 all.push(row);
             }
             all.sort();

@@ -20,7 +20,8 @@ pub enum Asked {
         /// Which.
         take: Take,
     },
-    /// This, all of it: what is left out is null. The key and the ends may be left out.
+    /// This, all of it: what is left out is null, or a list of nothing where there must be one. The
+    /// key and the ends may be left out.
     Given {
         /// Which row.
         row: RowName,
@@ -125,7 +126,7 @@ fn body(row: &RowName, schema: &Schema, given: &Shown) -> Result<Body, AskedErro
         (None, Some(edge)) => &edge.properties,
         (None, None) => return Err(AskedError::Name(Box::new(row.clone()))),
     };
-    let mut values = vec![Value::Null; properties.len()];
+    let mut values: Vec<Value> = properties.iter().map(Property::left_out).collect();
     for (property, json) in given {
         let known = || properties.iter().map(|property| property.name.as_str());
         let place = properties.iter().zip(&mut values).find(|(of, _)| of.name == *property);

@@ -5,7 +5,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::Side;
+use super::{Asked, Side};
 use crate::schema::SchemaConflict;
 
 /// What is in a row as it is shown: values by the name of their property.
@@ -51,6 +51,9 @@ pub struct Conflict {
     pub ours: Option<Shown>,
     /// What theirs has.
     pub theirs: Option<Shown>,
+    /// One way to resolve it. Others may do as well.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub resolve: Vec<Asked>,
 }
 
 /// What is wrong.
@@ -96,6 +99,8 @@ pub enum ConflictKind {
         min: u32,
         /// At most.
         max: Option<u32>,
+        /// Those that the two sides do not agree on: there, of too many; not there, of too few.
+        edges: Vec<RowName>,
     },
     /// A value would not be as it must.
     ValueConstraint {
@@ -143,7 +148,8 @@ impl fmt::Display for Conflicts {
 
 impl From<SchemaConflict> for Conflict {
     fn from(schema: SchemaConflict) -> Self {
-        Self { kind: ConflictKind::Schema { schema }, row: None, ours: None, theirs: None }
+        let (kind, resolve) = (ConflictKind::Schema { schema }, Vec::new());
+        Self { kind, row: None, ours: None, theirs: None, resolve }
     }
 }
 
@@ -198,7 +204,7 @@ impl fmt::Display for ConflictKind {
             Self::Uniqueness { properties, other } => {
                 write!(f, "would be equal to {other} in {}", listed(properties))
             }
-            Self::Cardinality { edge, found, min, max } => {
+            Self::Cardinality { edge, found, min, max, .. } => {
                 write!(f, "{found} {edge} would begin there, where {min} to ")?;
                 match max {
                     Some(max) => write!(f, "{max} may"),
@@ -231,7 +237,7 @@ mod tests {
     }
 
     fn conflict(row: RowName, kind: ConflictKind) -> Conflict {
-        Conflict { kind, row: Some(row), ours: None, theirs: None }
+        Conflict { kind, row: Some(row), ours: None, theirs: None, resolve: Vec::new() }
     }
 
     #[test]
@@ -276,11 +282,13 @@ mod tests {
                     found: 2,
                     min: 0,
                     max: Some(1),
+                    edges: vec![edge.clone()],
                 },
                 "Person `ada`: 2 WorksAt would begin there, where 0 to 1 may",
                 json!({"conflict": "cardinality", "edge": "WorksAt", "found": 2, "min": 0,
-                    "max": 1, "row": {"type": "Person", "key": "ada"}, "ours": null,
-                    "theirs": null}),
+                    "max": 1, "edges": [{"type": "Knows", "from": ["Person", "ada"],
+                        "to": ["Person", "bob"], "key": ["1"]}],
+                    "row": {"type": "Person", "key": "ada"}, "ours": null, "theirs": null}),
             ),
         ] {
             let conflict = conflict(row, kind);

@@ -14,8 +14,10 @@
 //! It must never know: who may merge, where commits are kept.
 
 mod asked;
+mod broken;
 mod changes;
 mod conflict;
+mod lost;
 mod names;
 mod orphans;
 mod plan;
@@ -26,13 +28,17 @@ mod tests;
 pub(crate) use tests::world;
 
 pub use asked::{Asked, AskedError, Take};
-pub use changes::{TypedChanges, conflicts_of, typed};
+pub use broken::conflicts_of;
+pub use changes::{TypedChanges, typed};
 pub use conflict::{Conflict, ConflictKind, Conflicts, RowName, Shown};
+pub use lost::Lost;
 pub use names::Names;
 pub(crate) use orphans::find as find_orphans;
 #[cfg(test)]
 pub(crate) use plan::write_body;
-pub(crate) use plan::{Held, PAGE, read_body, resolve_rows, rows_by_id, said_gone, settle};
+pub(crate) use plan::{
+    Alike, Held, MERGE_ROWS, PAGE, read_body, resolve_rows, rows_by_id, said_of_alike, settle,
+};
 pub use plan::{
     How, MergeError, MergePlan, MergedRows, Resolution, RowChange, RowId, merge_seen, plan,
 };

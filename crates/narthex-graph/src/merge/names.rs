@@ -40,6 +40,25 @@ impl<'a> Names<'a> {
         self.types.get(&tag).copied()
     }
 
+    /// The properties of a type; none if the schema no longer has it.
+    pub(crate) fn of_type(&self, tag: Tag) -> Option<&'a [Property]> {
+        Some(match self.get(tag)? {
+            Type::Node(node) => node.properties.as_slice(),
+            Type::Edge(edge) => edge.properties.as_slice(),
+        })
+    }
+
+    /// What a schema calls a type, or a property of it: `Person`, `Person.age`. None if it has none.
+    pub(crate) fn at(&self, tag: Tag, slot: Option<&str>) -> Option<String> {
+        let name = match self.get(tag)? {
+            Type::Node(node) => &node.name,
+            Type::Edge(edge) => &edge.name,
+        };
+        let Some(slot) = slot else { return Some(name.clone()) };
+        let property = self.of_type(tag)?.iter().find(|of| of.slot == slot)?;
+        Some(format!("{name}.{}", property.name))
+    }
+
     /// The node type of this slot.
     pub(crate) fn node_of_slot(&self, slot: &str) -> Option<&'a NodeType> {
         self.slots.get(slot).copied()
@@ -67,11 +86,7 @@ impl<'a> Names<'a> {
     /// A body as it is shown: by the names of properties, values as in answers. What the schema no
     /// longer has is left out.
     pub fn show(&self, tag: Tag, body: &Body) -> Shown {
-        let properties = match self.get(tag) {
-            Some(Type::Node(node)) => node.properties.as_slice(),
-            Some(Type::Edge(edge)) => edge.properties.as_slice(),
-            None => &[],
-        };
+        let properties = self.of_type(tag).unwrap_or_default();
         let shown = |property: &Property| {
             let value = body.get(&property.slot)?;
             Some((property.name.clone(), show_value(property, value)))
@@ -81,11 +96,7 @@ impl<'a> Names<'a> {
 
     /// The names of properties by their slots.
     pub fn properties(&self, tag: Tag, slots: &[String]) -> Vec<String> {
-        let properties = match self.get(tag) {
-            Some(Type::Node(node)) => node.properties.as_slice(),
-            Some(Type::Edge(edge)) => edge.properties.as_slice(),
-            None => &[],
-        };
+        let properties = self.of_type(tag).unwrap_or_default();
         let name = |slot: &String| {
             let found = properties.iter().find(|property| property.slot == *slot);
             found.map_or_else(|| slot.clone(), |property| property.name.clone())

@@ -5,8 +5,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use narthex_core::{CommitId, canonical};
 use narthex_store::{GraphView, RowNo, Seen, StoreError, StoredRow, Tag};
 
+use super::lost::{Lost, lost};
 use super::names::Names;
-use super::{Body, Clash, Conflict, ConflictKind, Conflicts, Merged, Side, merge_row, orphans};
+use super::{
+    Asked, Body, Clash, Conflict, ConflictKind, Conflicts, Merged, Side, Take, merge_row, orphans,
+};
 use crate::history::Meeting;
 use crate::schema::Schema;
 
@@ -53,6 +56,8 @@ pub struct MergedRows {
     pub seen: Seen,
     /// What is written, in the order of types and numbers.
     pub changes: Vec<RowChange>,
+    /// What theirs wrote and nobody would see any more.
+    pub lost: BTreeSet<Lost>,
 }
 
 /// A row that is written, against what ours has.
@@ -120,13 +125,17 @@ pub async fn plan(
     if rows.len() > MERGE_ROWS {
         return Err(MergeError::TooMuch(rows.len()));
     }
-    let names = Names::of(schema);
+    let (names, digest) = (Names::of(schema), schema.digest());
     let mut held = BTreeMap::new();
-    let gone = said_gone(resolutions);
+    // Rules that come with theirs may be broken by what both sides have alike.
+    let alike = if ours.placed().commit.schema == digest { Alike::Gone } else { Alike::Given };
+    let said = said_of_alike(resolutions, alike);
     for page in rows.chunks(PAGE) {
-        hold(ours, theirs, &meeting, page, &gone, &mut held).await?;
+        hold(ours, theirs, &meeting, page, &said, &mut held).await?;
     }
-    resolve_rows(&mut held, resolutions, &names)?;
+    resolve_rows(&mut held, resolutions, &names, alike)?;
+    let shows_all = theirs.placed().commit.schema == digest;
+    let lost = if shows_all { BTreeSet::new() } else { lost(&held, &names)? };
     let mut conflicts = settle(&mut held, &names)?;
     conflicts.extend(orphans::find(ours, &held, schema, &names).await?);
     if !conflicts.is_empty() {
@@ -137,6 +146,7 @@ pub async fn plan(
         parents: [ours.commit.id, theirs.commit.id],
         seen: merge_seen(&ours.commit.seen, &theirs.commit.seen, (ours.line, ours.head + 1)),
         changes: held.into_iter().map(|(row, held)| held.change(row)).collect(),
+        lost,
     }))
 }
 
@@ -190,7 +200,7 @@ impl Held {
         Ok(Self { ends, ours: ours.cloned(), theirs, settled })
     }
 
-    fn our_text(&self) -> Option<&str> {
+    pub(crate) fn our_text(&self) -> Option<&str> {
         text(self.ours.as_ref())
     }
 
@@ -247,8 +257,21 @@ impl Held {
         let (ours, theirs) = (read(self.our_text())?, read(self.theirs.as_deref())?);
         let row = ours.as_ref().or(theirs.as_ref()).and_then(|body| names.name(tag, body));
         let show = |body: Option<Body>| body.map(|body| names.show(tag, &body));
-        Ok(Conflict { kind, row, ours: show(ours), theirs: show(theirs) })
+        // An edge without its node cannot stay, whichever side has it.
+        let orphan = matches!(kind, ConflictKind::OrphanedEdge { .. });
+        let take = if orphan { Take::Gone } else { Take::Ours };
+        let resolve = row.iter().map(|row| Asked::Take { row: row.clone(), take }).collect();
+        Ok(Conflict { kind, row, ours: show(ours), theirs: show(theirs), resolve })
     }
+}
+
+/// What may be said of a row that both sides have alike.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Alike {
+    /// That an edge goes, with its node.
+    Gone,
+    /// What it is to be: the rules are other ones.
+    Given,
 }
 
 /// Settles rows as somebody said.
@@ -256,6 +279,7 @@ pub(crate) fn resolve_rows(
     held: &mut BTreeMap<RowId, Held>,
     resolutions: &[Resolution],
     names: &Names<'_>,
+    alike: Alike,
 ) -> Result<(), MergeError> {
     let rows: BTreeSet<RowId> = resolutions.iter().map(|resolution| resolution.row).collect();
     if rows.len() != resolutions.len() || rows.len() > RESOLUTIONS {
@@ -265,24 +289,34 @@ pub(crate) fn resolve_rows(
         let held = held.get_mut(row).ok_or(MergeError::Needless(*row))?;
         held.resolve(*row, how, names)?;
     }
-    needless(held, resolutions)
+    needless(held, resolutions, alike)
 }
 
-/// Rows that somebody wants gone: they are looked at even where both sides have them alike.
-pub(crate) fn said_gone(resolutions: &[Resolution]) -> BTreeSet<RowId> {
-    let gone = resolutions.iter().filter(|said| said.how == How::Given(None));
-    gone.map(|said| said.row).collect()
+/// Rows that are looked at even where both sides have them alike, for what was said of them.
+pub(crate) fn said_of_alike(resolutions: &[Resolution], alike: Alike) -> BTreeSet<RowId> {
+    let said = resolutions.iter().filter(|said| match &said.how {
+        How::Given(None) => true,
+        How::Given(Some(_)) => alike == Alike::Given,
+        How::Ours | How::Theirs => false,
+    });
+    said.map(|said| said.row).collect()
 }
 
 /// A row that is the same on both sides is nobody's to resolve; unless it is an edge whose node is
-/// resolved away, which has to go with it.
-fn needless(held: &BTreeMap<RowId, Held>, resolutions: &[Resolution]) -> Result<(), MergeError> {
+/// resolved away, which has to go with it, or the rules it has to hold to are other ones.
+fn needless(
+    held: &BTreeMap<RowId, Held>,
+    resolutions: &[Resolution],
+    alike: Alike,
+) -> Result<(), MergeError> {
     let gone: BTreeSet<RowNo> =
         held.iter().filter(|(_, held)| !held.stays()).map(|((_, row), _)| *row).collect();
     for Resolution { row, .. } in resolutions {
         let Some(held) = held.get(row) else { continue };
         let hangs = held.ends.is_some_and(|(from, to)| gone.contains(&from) || gone.contains(&to));
-        if held.our_text() == held.theirs.as_deref() && !hangs {
+        let becomes = matches!(&held.settled, Settled::To(to) if to.as_deref() != held.our_text());
+        let ruled = alike == Alike::Given && becomes;
+        if held.our_text() == held.theirs.as_deref() && !hangs && !ruled {
             return Err(MergeError::Needless(*row));
         }
     }
@@ -324,7 +358,7 @@ async fn hold(
     theirs: &mut dyn GraphView,
     meeting: &Meeting,
     page: &[RowId],
-    gone: &BTreeSet<RowId>,
+    said: &BTreeSet<RowId>,
     held: &mut BTreeMap<RowId, Held>,
 ) -> Result<(), StoreError> {
     let our_rows = rows_by_id(ours, page).await?;
@@ -334,7 +368,7 @@ async fn hold(
         .copied()
         .filter(|row| {
             text(our_rows.get(row)) != text(their_rows.get(row))
-                || (gone.contains(row) && our_rows.contains_key(row))
+                || (said.contains(row) && our_rows.contains_key(row))
         })
         .collect();
     let bases = meeting.bases(theirs, &unlike).await?;
@@ -382,7 +416,7 @@ pub(crate) fn write_body(body: &Body) -> Result<String, StoreError> {
 
 /// How many rows are read at a time.
 pub(crate) const PAGE: usize = 500;
-/// How many rows may be unlike in one merge.
-const MERGE_ROWS: usize = 1_000_000;
+/// How many rows may be unlike in one merge: as many as one load brings.
+pub(crate) const MERGE_ROWS: usize = 2_000_000;
 /// How many rows may be resolved in one merge.
 const RESOLUTIONS: usize = 10_000;

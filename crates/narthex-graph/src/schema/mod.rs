@@ -129,6 +129,17 @@ pub struct Property {
     pub description: Option<String>,
 }
 
+impl Property {
+    /// What it is where nothing is said of it: a list that must be there has nothing in it, all
+    /// else is null.
+    pub(crate) fn left_out(&self) -> Value {
+        match &self.kind {
+            Kind::List(_) if !self.nullable => Value::List(Vec::new()),
+            _ => Value::Null,
+        }
+    }
+}
+
 /// What a value can be.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Kind {

@@ -32,6 +32,8 @@ pub(super) struct State {
 pub(super) struct Line {
     /// None once the branch was dropped.
     pub(super) name: Option<BranchName>,
+    /// What it was called first and last.
+    called: BranchName,
     pub(super) fork: Option<(LineNo, u64)>,
     owner: Option<AgentId>,
     protected: bool,
@@ -64,6 +66,7 @@ impl MemoryGraph {
         let created = commit.at;
         let commit = placed_on(commit, line, 1);
         let main = Line {
+            called: BranchName::clone(&name),
             name: Some(name),
             fork: None,
             owner: None,
@@ -119,6 +122,11 @@ impl MemoryGraph {
         branches
     }
 
+    /// The branch that a line is, or was.
+    pub fn branch_of(&self, line: LineNo) -> Option<Branch> {
+        self.state.was_branch(line)
+    }
+
     /// All its commits.
     pub fn commits(&self) -> impl Iterator<Item = &Commit> {
         self.state.lines.values().flat_map(|line| &line.commits)
@@ -169,6 +177,7 @@ impl State {
         };
         let no = LineNo(self.lines.keys().map(|line| line.0).max().unwrap_or(0) + 1);
         let line = Line {
+            called: new.name.clone(),
             name: Some(new.name),
             fork: Some(from),
             owner: new.owner,
@@ -281,10 +290,15 @@ impl State {
     }
 
     fn as_branch(&self, no: LineNo) -> Option<Branch> {
+        self.lines.get(&no).filter(|line| line.name.is_some())?;
+        self.was_branch(no)
+    }
+
+    fn was_branch(&self, no: LineNo) -> Option<Branch> {
         let line = self.lines.get(&no)?;
         Some(Branch {
             line: no,
-            name: line.name.clone()?,
+            name: line.called.clone(),
             head: line.head(),
             commit: self.standing(no, line.head())?.id,
             fork: line.fork,

@@ -89,6 +89,10 @@ impl Graphs for MemoryGraphs {
         Ok(self.one(graph, |of| of.branches().into_iter().find(|branch| branch.name == *name)))
     }
 
+    async fn branch_of(&self, graph: GraphId, line: LineNo) -> Result<Option<Branch>, StoreError> {
+        Ok(self.one(graph, |of| of.branch_of(line)))
+    }
+
     async fn graph_commit(
         &self,
         graph: GraphId,

@@ -1,9 +1,10 @@
 //! `initialize` (legacy) and `server/discover` (modern): who is here and what can be asked.
 
 use narthex_core::{Consent, Reason};
-use narthex_gate::{Admitted, SessionTerms};
+use narthex_gate::{Admitted, Foreign, SessionTerms};
 use rmcp::model::{
-    CacheScope, DiscoverResult, InitializeResult, ResourcesCapability, ServerCapabilities,
+    CacheScope, DiscoverResult, InitializeResult, PromptsCapability, ResourcesCapability,
+    ServerCapabilities,
 };
 use secrecy::ExposeSecret as _;
 use serde_json::{Map, Value};
@@ -81,10 +82,21 @@ impl Dispatch {
     /// What is not named here answers as an unknown method. Nothing is subscribed to or announced.
     fn capabilities(&self) -> ServerCapabilities {
         let mut capabilities = ServerCapabilities::builder().enable_tools().build();
-        if self.has_resources() {
+        let resources = || {
             let mut resources = ResourcesCapability::default();
             (resources.subscribe, resources.list_changed) = (Some(false), Some(false));
-            capabilities.resources = Some(resources);
+            resources
+        };
+        if self.has_resources() || self.has_passage(Foreign::READ) {
+            capabilities.resources = Some(resources());
+        }
+        if self.has_passage(Foreign::PROMPT) {
+            let mut prompts = PromptsCapability::default();
+            prompts.list_changed = Some(false);
+            capabilities.prompts = Some(prompts);
+        }
+        if self.has_passage(Foreign::COMPLETE) {
+            capabilities.completions = Some(serde_json::Map::new());
         }
         capabilities
     }

@@ -1,5 +1,6 @@
 //! One message in, one reply out, whatever the transport. Every method passes the gate.
 
+mod foreign;
 mod handshake;
 mod request_state;
 mod resources;
@@ -16,7 +17,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use narthex_core::{Consent, Reason, SessionId};
-use narthex_gate::{Admitted, Gate, Method, OpenSession, ReadySurface, SessionTerms};
+use narthex_gate::{Admitted, Foreign, Gate, Method, OpenSession, ReadySurface, SessionTerms};
 use serde_json::value::RawValue;
 
 use crate::EdgeConfig;
@@ -24,6 +25,7 @@ use crate::console::ConsoleUrl;
 use crate::era::Era;
 use crate::fault::Fault;
 use crate::message::{Id, Message, Unreadable};
+use crate::progress::Says;
 use crate::reply::Reply;
 
 /// A surface behind its gate, ready to answer messages.
@@ -64,6 +66,8 @@ pub(crate) struct Asked {
     pub(crate) message: Message,
     pub(crate) era: Era,
     pub(crate) carrier: Carrier,
+    /// Where it is said how far the call is, if the client wants to hear.
+    pub(crate) says: Option<Says>,
 }
 
 impl Asked {
@@ -92,7 +96,14 @@ impl Asked {
 
 impl Dispatch {
     pub(crate) fn new(gate: Gate, surface: Arc<ReadySurface>, config: &EdgeConfig) -> Self {
-        let listed = surface.surface().tools().iter().filter_map(wire::listed).collect();
+        let foreign = surface.surface().foreign();
+        let listed = surface.surface().tools().iter().filter_map(|spec| match foreign {
+            Some(foreign) => {
+                foreign::listed_tool(foreign, spec).map(|listed| (spec.name.clone(), listed))
+            }
+            None => wire::listed(spec),
+        });
+        let listed = listed.collect();
         let (list_ttl, console) = (config.list_ttl, config.console.clone());
         Self { gate, surface, listed, list_ttl, console }
     }
@@ -109,6 +120,15 @@ impl Dispatch {
             (Era::Legacy, "ping") => Ok(Reply::result(&id, &rmcp::model::EmptyObject {})),
             (_, "tools/list") => self.list_tools(admitted, &id, &asked).await,
             (_, "tools/call") => self.call_tool(admitted, &id, asked).await,
+            (_, "resources/list" | "resources/templates/list")
+                if self.has_passage(Foreign::READ) =>
+            {
+                self.list_foreign(admitted, &id, &asked, Foreign::READ).await
+            }
+            (_, "prompts/list") if self.has_passage(Foreign::PROMPT) => {
+                self.list_foreign(admitted, &id, &asked, Foreign::PROMPT).await
+            }
+            (_, passage) if self.has_passage(passage) => self.pass(admitted, &id, asked).await,
             (_, "resources/list") if self.has_resources() => {
                 self.list_resources(admitted, &id, &asked).await
             }

@@ -92,6 +92,8 @@ impl Dispatch {
             consent: asked.consent(),
             request: asked.message.request_id(),
             session: asked.session(),
+            passage: false,
+            progress: None,
         };
         match self.gate.call(admitted, &self.surface, invocation).await {
             Ok(output) => Ok(Reply::result(id, &contents(resource, output, asked.era))),

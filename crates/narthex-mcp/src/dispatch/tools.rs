@@ -3,10 +3,11 @@
 use std::time::Duration;
 
 use narthex_core::{Reason, Timestamp};
-use narthex_gate::{Admitted, CallError, Invocation};
+use narthex_gate::{Admitted, CallError, Invocation, ToolOutput};
 use rmcp::model::{CacheScope, ListToolsResult};
 use serde_json::{Map, Value};
 
+use super::foreign::adapted;
 use super::request_state::CallMark;
 use super::waiting::{STATE_PARAM, Way, input_required, turned_down, url_required};
 use super::wire::{ToolList, answer, refusal, server_info_meta, waits};
@@ -67,8 +68,13 @@ impl Dispatch {
             consent: asked.consent(),
             request: asked.message.request_id(),
             session: asked.session(),
+            passage: false,
+            progress: asked.says.clone(),
         };
         match self.gate.call(admitted, &self.surface, invocation).await {
+            Ok(ToolOutput { raw: Some(raw), .. }) => {
+                Ok(Reply::result(id, &adapted(&raw, asked.era, false)?))
+            }
             Ok(output) => Ok(Reply::result(id, &answer(output, asked.era))),
             Err(CallError::Refused { reason, message }) => {
                 Ok(Reply::result(id, &refusal(reason, &message, asked.era)))

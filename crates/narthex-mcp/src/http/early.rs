@@ -18,6 +18,7 @@ use super::endpoint::Endpoint;
 use super::negotiate::Takes;
 use super::refuse::{challenge, retry_after, stamp};
 use crate::era::SESSION_HEADER;
+use crate::progress::Said;
 use crate::reply::Reply;
 
 /// A message being answered.
@@ -29,11 +30,15 @@ pub(super) async fn respond(
     admitted: Admitted,
     takes: Takes,
     mut work: Work,
+    mut said: Option<Said>,
 ) -> Response<Body> {
     let grace = endpoint.config.early_headers_after;
-    if let Ok(reply) = tokio::time::timeout(grace, &mut work).await {
-        return plain(reply);
-    }
+    let first = tokio::select! {
+        biased;
+        reply = &mut work => return plain(reply),
+        word = heard(&mut said) => Some(word),
+        () = tokio::time::sleep(grace) => None,
+    };
     let waiting = Waiting {
         endpoint: Arc::clone(endpoint),
         admitted,
@@ -41,6 +46,8 @@ pub(super) async fn respond(
         style: if takes.events { Style::Events } else { Style::Json },
         sign: ticks(endpoint.config.keep_alive_every),
         check: ticks(CHECK_EVERY),
+        first,
+        said,
     };
     waiting.into_response()
 }
@@ -73,6 +80,17 @@ struct Waiting {
     style: Style,
     sign: Interval,
     check: Interval,
+    /// What was said before the head left.
+    first: Option<Bytes>,
+    said: Option<Said>,
+}
+
+/// What is said next on the way to the answer.
+async fn heard(said: &mut Option<Said>) -> Bytes {
+    match said {
+        Some(said) => said.next().await,
+        None => std::future::pending().await,
+    }
 }
 
 #[derive(Clone, Copy)]
@@ -93,12 +111,18 @@ impl Waiting {
     /// The next piece. Dropping the response drops the work, which cancels the call.
     async fn next(waiting: Option<Self>) -> Option<(io::Result<Bytes>, Option<Self>)> {
         let mut waiting = waiting?;
+        if let Some(first) = waiting.first.take() {
+            return Some((Ok(waiting.style.message(first)), Some(waiting)));
+        }
         loop {
             tokio::select! {
                 biased;
                 reply = &mut waiting.work => {
                     let piece = waiting.style.message(reply.body.unwrap_or_default());
                     return Some((Ok(piece), None));
+                }
+                word = heard(&mut waiting.said) => {
+                    return Some((Ok(waiting.style.message(word)), Some(waiting)));
                 }
                 _ = waiting.check.tick() => {
                     let good = waiting.endpoint.gate.still_good(&waiting.admitted).await;

@@ -25,6 +25,7 @@ use crate::EdgeConfig;
 use crate::dispatch::{Asked, Carrier, Dispatch, method_of, opens_session};
 use crate::era::Era;
 use crate::message::{Message, Unreadable};
+use crate::progress::{self, Says};
 use crate::reply::Reply;
 
 /// A tower service that answers MCP messages on whatever path it is mounted: one surface's, or
@@ -193,11 +194,14 @@ impl Endpoint {
         };
         // The head of a handshake's answer may have to name the session, so it waits for it.
         let shakes_hands = read.as_ref().is_ok_and(opens_session);
-        let work = Box::pin(work(dispatch, admitted.clone(), headers, read, held));
+        // Only a stream has room for more than the answer.
+        let wanted = read.as_ref().ok().filter(|_| takes.events).and_then(progress::wanted);
+        let (says, said) = wanted.unzip();
+        let work = Box::pin(work(dispatch, admitted.clone(), headers, read, held, says));
         Ok(if shakes_hands {
             early::plain(work.await)
         } else {
-            early::respond(&self, admitted, takes, work).await
+            early::respond(&self, admitted, takes, work, said).await
         })
     }
 
@@ -223,6 +227,7 @@ async fn work(
     headers: HeaderMap,
     read: Result<Message, Unreadable>,
     _held: Held,
+    says: Option<Says>,
 ) -> Reply {
     let message = match read {
         Ok(message) => message,
@@ -240,7 +245,7 @@ async fn work(
             Err(fault) => return Reply::fault(message.id.as_ref(), &fault),
         }
     }
-    let asked = Asked { message, era, carrier: Carrier::Http(session) };
+    let asked = Asked { message, era, carrier: Carrier::Http(session), says };
     dispatch.answer(&admitted, asked).await
 }
 

@@ -13,9 +13,9 @@ use serde_json::{Map, Value};
 use tokio::sync::mpsc;
 
 use super::answer::{Answer, agreed_version, explain, one_line};
-use super::events::Events;
 use super::{ProxyConfig, ProxyError, endpoint, loopback, send};
 use crate::era::{SESSION_HEADER, VERSION_HEADER, VERSION_META_KEY};
+use crate::events::Events;
 use crate::message::{Id, Message};
 use crate::named::{METHOD_HEADER, NAME_HEADER, encoded, name_of};
 use crate::reply::Reply;

@@ -1,7 +1,6 @@
 //! A thin bridge for clients that only speak stdio: each line becomes a POST, each answer a line.
 
 mod answer;
-mod events;
 mod forward;
 
 use std::io;

@@ -26,4 +26,5 @@ mod sessions;
 mod stdio;
 mod tls;
 mod transport;
+mod upstream;
 mod waiting;

@@ -1,6 +1,7 @@
 use narthex_core::{
-    Agent, AgentId, AgentKind, BranchAsk, BranchShape, EntityType, Grants, GraphId, GraphTarget,
-    PolicyAction, Question, Reason, Scope, SpaceId, Target, Tier, Timestamp,
+    Agent, AgentId, AgentKind, BranchAsk, BranchShape, DefinitionKind, DefinitionName, EntityType,
+    Grants, GraphId, GraphTarget, PolicyAction, Question, Reason, Scope, ServerTarget, SpaceId,
+    Target, Tier, Timestamp,
 };
 use uuid::Uuid;
 
@@ -282,5 +283,38 @@ fn agent(kind: AgentKind, grants: &str, scope: Scope) -> Agent {
         tiers: narthex_core::ToolTiers::default(),
         disabled: false,
         created: Timestamp::from_millis(0),
+    }
+}
+
+#[test]
+fn a_server_is_used_by_whom_a_profile_gives_it_to() {
+    let space = SpaceId::from_uuid(Uuid::from_u128(A));
+    let tool = |name: &str| Some(DefinitionName::new(DefinitionKind::Tool, name));
+    let resource = |uri: &str| Some(DefinitionName::new(DefinitionKind::Resource, uri));
+    let no_deletes = r#"forbid (principal, action == Narthex::Action::"use_server", resource) when { resource.name == "github" && context has tool && context.tool like "delete_*" };"#;
+    for (policy, name, assigned, what, grants, permitted) in [
+        ("", "github", true, tool("read"), "read", true),
+        ("", "github", true, None, "read", true),
+        ("", "github", false, tool("read"), "read", false),
+        ("", "github", true, tool("read"), "suggest", false),
+        ("", "github", true, tool("read"), "read:*:page", false),
+        ("", "github", true, tool("read"), "read:use_server:server", true),
+        (no_deletes, "github", true, tool("delete_repo"), "read", false),
+        (no_deletes, "github", true, tool("list_repos"), "read", true),
+        (no_deletes, "github", true, resource("delete_x"), "read", true),
+        (no_deletes, "gitlab", true, tool("delete_repo"), "read", true),
+        (no_deletes, "github", true, None, "read", true),
+    ] {
+        let engine = engine_with(policy).expect("valid");
+        let said = format!("{policy} {name} {assigned} {what:?} {grants}");
+        let target = ServerTarget { name: name.parse().unwrap(), assigned, what };
+        let target = Target::Server(Box::new(target));
+        let question =
+            Question { action: PolicyAction::UseServer, entity_type: EntityType::Server, target };
+        for (kind, may) in [(AgentKind::External, permitted), (AgentKind::Companion, false)] {
+            let agent = agent(kind, grants, Scope::Space(space));
+            let asker = Asker { agent: &agent, scope: Scope::Space(space) };
+            assert_eq!(engine.decide(&asker, &question).is_permitted(), may, "{said} {kind:?}");
+        }
     }
 }

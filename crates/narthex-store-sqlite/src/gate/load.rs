@@ -3,6 +3,8 @@
 //! In doubt everything is stopped: a row that was edited or is gone opens the house with the kill
 //! switch for everything engaged, and what might have been set counts as set.
 
+use std::sync::Arc;
+
 use narthex_core::{
     AgentId, CallId, Cause, Digest, Engaged, EngagedBy, Holder, Mode, Moment, SpaceId, Subject,
     SwitchScope, Taint,
@@ -10,8 +12,8 @@ use narthex_core::{
 use narthex_store::RowKey;
 use sqlx::SqliteConnection;
 
-use super::rows::{MODE, anchor_of, mac};
-use super::{Gate, RowName};
+use super::rows::{anchor_of, mac};
+use super::{Gate, RowName, Setting};
 use crate::fault::Fault;
 use crate::identity::{self, Name};
 use crate::matter::{self, Matter};
@@ -55,7 +57,7 @@ pub(crate) async fn load(conn: &mut SqliteConnection, key: &RowKey) -> Result<Lo
     let mut loaded = Loaded::default();
     loaded.latches(conn, key).await?;
     loaded.switches(conn, key).await?;
-    loaded.mode(conn, key).await?;
+    loaded.settings(conn, key).await?;
     loaded.identities(conn, key).await?;
     loaded.matters(conn, key).await?;
     let row = sqlx::query(
@@ -195,19 +197,44 @@ impl Loaded {
         Ok(())
     }
 
-    async fn mode(&mut self, conn: &mut SqliteConnection, key: &RowKey) -> Result<(), Fault> {
+    async fn settings(&mut self, conn: &mut SqliteConnection, key: &RowKey) -> Result<(), Fault> {
         for row in sqlx::query("SELECT key, body, mac FROM settings").fetch_all(conn).await? {
             let row = Fields(&row);
-            let known = row.get::<&str>("key").is_ok_and(|key| key == MODE);
-            match genuine(row, key, &RowName::Mode).filter(|_| known) {
-                Some((mode, mac)) => {
-                    self.gate.set_mode(mode);
-                    self.gate.keep_mac(RowName::Mode, mac);
-                }
-                None => self.damage.push("a setting".to_owned()),
+            let setting = row.get::<&str>("key").ok().and_then(Setting::of);
+            // What cannot be believed was never set: then there are no servers, or one less.
+            if setting.and_then(|setting| self.setting(row, key, setting)).is_none() {
+                self.damage.push("a setting".to_owned());
             }
         }
         Ok(())
+    }
+
+    fn setting(&mut self, row: Fields<'_>, key: &RowKey, setting: Setting) -> Option<()> {
+        let name = RowName::Setting(setting.clone());
+        let mac = match setting {
+            Setting::Mode => {
+                let (mode, mac) = genuine(row, key, &name)?;
+                self.gate.set_mode(mode);
+                mac
+            }
+            Setting::Servers => {
+                let (on, mac) = genuine(row, key, &name)?;
+                self.gate.servers_mut().on = on;
+                mac
+            }
+            Setting::Server(server) => {
+                let (standing, mac) = genuine(row, key, &name)?;
+                self.gate.servers_mut().standings.insert(server, Arc::new(standing));
+                mac
+            }
+            Setting::Profiles(agent) => {
+                let (profiles, mac) = genuine(row, key, &name)?;
+                self.gate.servers_mut().profiles.insert(agent, profiles);
+                mac
+            }
+        };
+        self.gate.keep_mac(name, mac);
+        Some(())
     }
 }
 

@@ -17,7 +17,7 @@ pub(crate) use budgets::{BudgetBooks, Closing};
 pub(crate) use load::{DAMAGED, Loaded, SEALED, load, sealed_mark, was_sealed};
 pub(crate) use replay::{LONGEST, catch_up, rebuild};
 pub(crate) use rows::{Bench, anchor, rewrite, write_seal};
-pub(crate) use state::{Gate, NotedMode, RowName};
+pub(crate) use state::{Gate, NotedMode, RowName, Setting};
 
 use std::sync::{Arc, PoisonError, RwLock};
 

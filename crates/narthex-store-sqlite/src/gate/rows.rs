@@ -3,11 +3,11 @@
 
 use std::sync::Arc;
 
-use narthex_core::{Digest, Engaged, Holder, Latch, SwitchScope};
+use narthex_core::{AgentId, Digest, Engaged, Holder, Latch, ServerStanding, Slug, SwitchScope};
 use narthex_store::RowKey;
 use sqlx::SqliteConnection;
 
-use super::{Gate, NotedMode, RowName, holder_columns};
+use super::{Gate, NotedMode, RowName, Setting, holder_columns};
 use crate::fault::Fault;
 use crate::writer::Tail;
 
@@ -57,8 +57,60 @@ impl Bench<'_> {
         if self.gate.mode() == Some(mode) {
             return Ok(false);
         }
-        self.put_row(RowName::Mode, &mode).await?;
+        self.put_row(RowName::Setting(Setting::Mode), &mode).await?;
         Arc::make_mut(self.gate).set_mode(mode);
+        Ok(true)
+    }
+
+    /// False if it was so already.
+    pub(crate) async fn switch_servers(&mut self, on: bool) -> Result<bool, Fault> {
+        if self.gate.servers().on == on {
+            return Ok(false);
+        }
+        self.put_row(RowName::Setting(Setting::Servers), &on).await?;
+        Arc::make_mut(self.gate).servers_mut().on = on;
+        Ok(true)
+    }
+
+    /// False if it was so already.
+    pub(crate) async fn set_server(
+        &mut self,
+        name: Slug,
+        standing: ServerStanding,
+    ) -> Result<bool, Fault> {
+        let was = self.gate.servers().standings.get(&name);
+        if was.map_or(standing.is_blank(), |was| **was == standing) {
+            return Ok(false);
+        }
+        let row = RowName::Setting(Setting::Server(name.clone()));
+        if standing.is_blank() {
+            self.drop_row(&row).await?;
+            Arc::make_mut(self.gate).servers_mut().standings.remove(&name);
+        } else {
+            self.put_row(row, &standing).await?;
+            Arc::make_mut(self.gate).servers_mut().standings.insert(name, Arc::new(standing));
+        }
+        Ok(true)
+    }
+
+    /// False if it was so already.
+    pub(crate) async fn set_profiles(
+        &mut self,
+        agent: AgentId,
+        profiles: Vec<Slug>,
+    ) -> Result<bool, Fault> {
+        let was = self.gate.servers().profiles.get(&agent);
+        if was.map_or(profiles.is_empty(), |was| *was == profiles) {
+            return Ok(false);
+        }
+        let row = RowName::Setting(Setting::Profiles(agent));
+        if profiles.is_empty() {
+            self.drop_row(&row).await?;
+            Arc::make_mut(self.gate).servers_mut().profiles.remove(&agent);
+        } else {
+            self.put_row(row, &profiles).await?;
+            Arc::make_mut(self.gate).servers_mut().profiles.insert(agent, profiles);
+        }
         Ok(true)
     }
 
@@ -95,7 +147,17 @@ pub(crate) async fn rewrite(
         bench.put_row(RowName::Switch(engaged.scope.clone()), engaged).await?;
     }
     if let Some(mode) = was.mode() {
-        bench.put_row(RowName::Mode, &mode).await?;
+        bench.put_row(RowName::Setting(Setting::Mode), &mode).await?;
+    }
+    let servers = was.servers();
+    if servers.on {
+        bench.put_row(RowName::Setting(Setting::Servers), &true).await?;
+    }
+    for (name, standing) in &servers.standings {
+        bench.put_row(RowName::Setting(Setting::Server(name.clone())), standing.as_ref()).await?;
+    }
+    for (agent, profiles) in &servers.profiles {
+        bench.put_row(RowName::Setting(Setting::Profiles(*agent)), profiles).await?;
     }
     write_seal(conn, key, gate).await
 }
@@ -138,7 +200,9 @@ pub(super) fn mac(key: &RowKey, name: &RowName, body: &str) -> Digest {
         RowName::Switch(scope) => {
             key.row("switches", &[scope.to_string().as_bytes(), body.as_bytes()])
         }
-        RowName::Mode => key.row("settings", &[MODE.as_bytes(), body.as_bytes()]),
+        RowName::Setting(setting) => {
+            key.row("settings", &[setting.key().as_bytes(), body.as_bytes()])
+        }
     }
 }
 
@@ -164,11 +228,11 @@ async fn put(
                        DO UPDATE SET body = excluded.body, mac = excluded.mac";
             sqlx::query(sql).bind(body).bind(stamp).bind(scope.to_string())
         }
-        RowName::Mode => {
+        RowName::Setting(setting) => {
             let sql = "INSERT INTO settings (body, mac, key) VALUES (?1, ?2, ?3)
                        ON CONFLICT (key)
                        DO UPDATE SET body = excluded.body, mac = excluded.mac";
-            sqlx::query(sql).bind(body).bind(stamp).bind(MODE)
+            sqlx::query(sql).bind(body).bind(stamp).bind(setting.key())
         }
     };
     query.execute(conn).await?;
@@ -186,11 +250,10 @@ async fn remove(conn: &mut SqliteConnection, name: &RowName) -> Result<(), Fault
         RowName::Switch(scope) => {
             sqlx::query("DELETE FROM switches WHERE scope = ?1").bind(scope.to_string())
         }
-        RowName::Mode => sqlx::query("DELETE FROM settings WHERE key = ?1").bind(MODE),
+        RowName::Setting(setting) => {
+            sqlx::query("DELETE FROM settings WHERE key = ?1").bind(setting.key())
+        }
     };
     query.execute(conn).await?;
     Ok(())
 }
-
-/// The key the mode is kept under.
-pub(super) const MODE: &str = "mode";

@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
 
-use narthex_core::{AgentId, Digest, Engaged, Holder, Latch, Mode, SwitchScope, Switches, Taint};
+use narthex_core::{
+    AgentId, Digest, Engaged, Holder, Latch, Mode, ServerBook, Slug, SwitchScope, Switches, Taint,
+};
 use narthex_store::RowKey;
 
 use crate::identity::Identities;
@@ -19,6 +21,7 @@ pub(crate) struct Gate {
     latches: BTreeMap<Holder, Arc<Latch>>,
     switches: Switches,
     mode: Option<NotedMode>,
+    servers: Arc<ServerBook>,
     /// The MAC of every row this is kept in.
     macs: BTreeMap<RowName, Digest>,
     /// The MACs of agents, tokens and spaces.
@@ -36,9 +39,63 @@ pub(crate) enum RowName {
     Latch(Holder),
     /// Of a scope.
     Switch(SwitchScope),
+    /// Something that was set.
+    Setting(Setting),
+}
+
+/// What was set. In the order of the keys they are kept under.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Setting {
     /// The noted mode.
     Mode,
+    /// The profiles of an agent.
+    Profiles(AgentId),
+    /// What was approved of a server.
+    Server(Slug),
+    /// Whether there are servers.
+    Servers,
 }
+
+impl Setting {
+    /// The key it is kept under.
+    pub(crate) fn key(&self) -> String {
+        match self {
+            Self::Mode => MODE.to_owned(),
+            Self::Profiles(agent) => format!("{PROFILES}{agent}"),
+            Self::Server(name) => format!("{SERVER}{name}"),
+            Self::Servers => SERVERS.to_owned(),
+        }
+    }
+
+    /// What is kept under this key.
+    pub(crate) fn of(key: &str) -> Option<Self> {
+        match key {
+            MODE => Some(Self::Mode),
+            SERVERS => Some(Self::Servers),
+            other => match other.strip_prefix(PROFILES) {
+                Some(agent) => agent.parse().ok().map(Self::Profiles),
+                None => other.strip_prefix(SERVER)?.parse().ok().map(Self::Server),
+            },
+        }
+    }
+}
+
+impl Ord for Setting {
+    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
+        self.key().cmp(&other.key())
+    }
+}
+
+impl PartialOrd for Setting {
+    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+const MODE: &str = "mode";
+const PROFILES: &str = "profiles/";
+const SERVER: &str = "server/";
+const SERVERS: &str = "servers";
 
 impl Gate {
     pub(crate) fn latch(&self, holder: &Holder) -> Option<&Latch> {
@@ -136,6 +193,14 @@ impl Gate {
     /// False if it was not engaged.
     pub(crate) fn lift(&mut self, scope: &SwitchScope) -> bool {
         self.switches.lift(scope)
+    }
+
+    pub(crate) const fn servers(&self) -> &Arc<ServerBook> {
+        &self.servers
+    }
+
+    pub(crate) fn servers_mut(&mut self) -> &mut ServerBook {
+        Arc::make_mut(&mut self.servers)
     }
 
     pub(crate) const fn set_mode(&mut self, mode: NotedMode) {

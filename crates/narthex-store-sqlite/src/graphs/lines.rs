@@ -218,6 +218,21 @@ pub(crate) async fn branch(
     row.map(|row| read_branch(Fields(&row), key)).transpose()
 }
 
+/// The branch of this number, also if it is gone.
+pub(super) async fn branch_of(
+    conn: impl SqliteExecutor<'_>,
+    key: &RowKey,
+    graph: GraphId,
+    line: LineNo,
+) -> Result<Option<Branch>, Fault> {
+    let row = sqlx::query(BRANCH_BY_NUMBER)
+        .bind(graph.as_bytes().as_slice())
+        .bind(line.0)
+        .fetch_optional(conn)
+        .await?;
+    row.map(|row| read_branch(Fields(&row), key)).transpose()
+}
+
 fn read_branch(row: Fields<'_>, key: &RowKey) -> Result<Branch, Fault> {
     let commit = rows::bytes32(row.get("commit_id")?).ok_or_else(|| Fault::damaged("commit_id"))?;
     Line::read(row, key)?.branch(CommitId::of(Digest::from_bytes(commit)))
@@ -289,7 +304,7 @@ macro_rules! branches {
         lines!(
             "",
             ", c.id AS commit_id",
-            "graphs g JOIN graph_lines l ON l.graph = g.n AND l.dropped = 0
+            "graphs g JOIN graph_lines l ON l.graph = g.n
                LEFT JOIN graph_commits c
                  ON c.line = CASE WHEN l.head > 0 THEN l.n ELSE l.parent END
                 AND c.seq = CASE WHEN l.head > 0 THEN l.head ELSE l.fork END
@@ -314,5 +329,6 @@ const LINE_STANDING: &str = lines!(
       AND c.seq = CASE WHEN l.head > 0 THEN l.head ELSE l.fork END
     WHERE l.n = ?1 AND l.graph = ?2"
 );
-const BRANCHES: &str = branches!("ORDER BY l.name");
-const BRANCH_BY_NAME: &str = branches!("AND l.name = ?2");
+const BRANCHES: &str = branches!("AND l.dropped = 0 ORDER BY l.name");
+const BRANCH_BY_NAME: &str = branches!("AND l.dropped = 0 AND l.name = ?2");
+const BRANCH_BY_NUMBER: &str = branches!("AND l.n = ?2");

@@ -27,7 +27,7 @@ mod view;
 
 use async_trait::async_trait;
 use narthex_core::{BranchName, CommitId, Digest, GraphId, Slug, SpaceId};
-use narthex_store::{At, Branch, Commit, GraphInfo, GraphView, Graphs, StoreError};
+use narthex_store::{At, Branch, Commit, GraphInfo, GraphView, Graphs, LineNo, StoreError};
 use sqlx::SqliteConnection;
 
 pub(crate) use commits::{Wire, kind_word, named as commit_named};
@@ -65,6 +65,10 @@ impl Graphs for SqliteStore {
         name: &BranchName,
     ) -> Result<Option<Branch>, StoreError> {
         Ok(branch(&self.readers, &self.row_key, graph, name).await?)
+    }
+
+    async fn branch_of(&self, graph: GraphId, line: LineNo) -> Result<Option<Branch>, StoreError> {
+        Ok(lines::branch_of(&self.readers, &self.row_key, graph, line).await?)
     }
 
     async fn graph_commit(

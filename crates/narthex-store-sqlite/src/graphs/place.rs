@@ -151,7 +151,9 @@ fn ends(lineage: &[Line], upto: Option<i64>) -> Vec<(i64, i64)> {
     ends
 }
 
-/// Sets ends back to a time. False if there was nothing yet.
+/// Sets ends back to a time: to the last commit, in their order, that was not made after it. A
+/// clock may have been set back, and a later moment never shows less than an earlier one. False if
+/// there was nothing yet.
 async fn back_to(
     conn: &mut SqliteConnection,
     ends: &mut [(i64, i64)],
@@ -159,13 +161,13 @@ async fn back_to(
 ) -> Result<bool, Fault> {
     for (line, upto) in ends {
         let last: Option<i64> = sqlx::query_scalar(
-            "SELECT seq FROM graph_commits INDEXED BY graph_commits_timed
-              WHERE line = ?1 AND at <= ?2 AND seq <= ?3 ORDER BY at DESC, seq DESC LIMIT 1",
+            "SELECT max(seq) FROM graph_commits INDEXED BY graph_commits_timed
+              WHERE line = ?1 AND at <= ?2 AND seq <= ?3",
         )
         .bind(*line)
         .bind(time.as_millis())
         .bind(*upto)
-        .fetch_optional(&mut *conn)
+        .fetch_one(&mut *conn)
         .await?;
         *upto = last.unwrap_or_default();
         if last.is_some() {

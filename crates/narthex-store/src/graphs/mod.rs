@@ -175,6 +175,9 @@ pub trait Graphs: Debug + Send + Sync {
     async fn branch(&self, graph: GraphId, name: &BranchName)
     -> Result<Option<Branch>, StoreError>;
 
+    /// The branch that a line is, or was: one that is gone has its name still, and whose it was.
+    async fn branch_of(&self, graph: GraphId, line: LineNo) -> Result<Option<Branch>, StoreError>;
+
     /// A commit of this graph.
     async fn graph_commit(
         &self,

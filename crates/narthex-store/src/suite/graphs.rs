@@ -207,6 +207,19 @@ pub async fn a_look_back_at_a_commit_and_a_time(backend: &dyn Backend) {
     assert!(net.look(&At::Branch(named("nowhere"))).await.is_none());
 }
 
+pub async fn a_clock_that_was_set_back_takes_nothing_back(backend: &dyn Backend) {
+    let net = Net::open(backend).await;
+    for (body, made) in [("a", 1_010), ("b", 1_050), ("c", 1_020)] {
+        let mut next = net.next("main", vec![node(1, body)]).await;
+        next.commit.at = at(made);
+        net.write(GraphWrite::Commit(next)).await.unwrap();
+    }
+    for (time, body) in [(1_010, "a"), (1_019, "a"), (1_020, "c"), (1_049, "c"), (1_050, "c")] {
+        let mut view = net.look(&At::Time(named("main"), at(time))).await.expect("a view");
+        assert_eq!(bodies(&mut *view, &[1]).await, [(1, body.to_owned())], "{time}");
+    }
+}
+
 pub async fn commits_are_listed_newest_first(backend: &dyn Backend) {
     let net = Net::open(backend).await;
     let mut expected = vec![net.branch("main").await.commit];
@@ -243,6 +256,9 @@ pub async fn a_dropped_branch_frees_its_name_and_keeps_its_rows(backend: &dyn Ba
     assert_eq!(refusal(net.write(drop_it(0)).await), Refused::HeadMoved { head: 1 });
     net.write(drop_it(1)).await.unwrap();
     assert_eq!(refusal(net.write(drop_it(1)).await), Refused::NoSuchBranch);
+    // Whose commits they were is known all the same.
+    let was = net.house.store.branch_of(net.graph, side.line).await.unwrap();
+    assert_eq!(was.as_ref(), Some(&side));
     assert!(net.look(&At::Branch(named("side"))).await.is_none());
     assert_eq!(net.bodies("child", &[1]).await, [(1, "a".to_owned())]);
     let mut view = net.look(&At::Commit(commit)).await.unwrap();
@@ -251,6 +267,12 @@ pub async fn a_dropped_branch_frees_its_name_and_keeps_its_rows(backend: &dyn Ba
 
     let again = net.fork("side", "main").await;
     assert_ne!(again, side.line);
+    let store = &net.house.store;
+    assert_eq!(store.branch_of(net.graph, side.line).await.unwrap(), was);
+    let now = Some(net.branch("side").await);
+    assert_eq!(store.branch_of(net.graph, again).await.unwrap(), now);
+    let elsewhere = GraphId::from_uuid(fresh_uuid());
+    assert_eq!(store.branch_of(elsewhere, again).await.unwrap(), None);
     assert!(net.bodies("side", &[1]).await.is_empty());
     let mut late = net.next("side", vec![node(2, "b")]).await;
     late.commit.line = side.line;

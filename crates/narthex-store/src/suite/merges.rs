@@ -96,6 +96,27 @@ pub async fn the_same_merge_waits_once(backend: &dyn Backend) {
     net.house.propose(&net.asking("work", "main").await).await;
 }
 
+pub async fn one_in_conflict_waits_too(backend: &dyn Backend) {
+    let net = Net::open(backend).await;
+    let mut first = net.asked("work", "main").await;
+    for loss in [true, false, false] {
+        let (id, note) = (first.id, "two rows".to_owned());
+        net.house.done(Effect::MarkConflict { id, note, at: at(5_500) }).await;
+        let same = Proposal { merge: first.merge.clone(), ..net.asking("work", "main").await };
+        assert_eq!(refused(&net, same).await, Refused::MergeAsked(first.id));
+        // Asking for more is asking for something else; and so is what has moved.
+        if !loss {
+            net.commit("work", vec![node(8, "more")]).await;
+        }
+        let mut next = net.asking("work", "main").await;
+        next.merge.as_mut().expect("a merge").allow_data_loss = loss;
+        net.house.propose(&next).await;
+        assert_eq!(net.house.proposal(next.id).await.merge, next.merge);
+        assert_eq!(net.house.proposal(first.id).await.status, ProposalStatus::Rejected);
+        first = next;
+    }
+}
+
 pub async fn merges_and_pages_wait_under_one_cap(backend: &dyn Backend) {
     let net = Net::open(backend).await;
     net.work("work").await;
@@ -245,6 +266,7 @@ impl Net {
                 from_commit: from.commit,
                 into: into.name,
                 into_commit: into.commit,
+                allow_data_loss: false,
             }),
             ..creation(&self.house.agent, draft("unused", "Unused", ""))
         }

@@ -32,6 +32,7 @@ pub mod merges;
 pub mod pages;
 pub mod proposals;
 pub mod search;
+pub mod servers;
 pub mod settings;
 pub mod spaces;
 pub mod switches;
@@ -147,6 +148,7 @@ macro_rules! store_suite {
                 its_graph_must_be_in_its_space,
                 its_branches_must_stand_where_it_says,
                 the_same_merge_waits_once,
+                one_in_conflict_waits_too,
                 merges_and_pages_wait_under_one_cap,
                 it_is_made_and_applied_at_once,
                 only_what_was_proposed_is_merged,
@@ -202,6 +204,11 @@ macro_rules! store_suite {
                 a_tool_has_the_tier_that_was_given_to_it,
                 the_noted_mode_is_remembered,
             }
+            servers {
+                they_are_off_until_turned_on,
+                what_is_approved_stays_so,
+                profiles_are_an_agents,
+            }
             switches {
                 each_stops_its_scope_until_lifted,
                 engaging_twice_is_engaging_once,
@@ -237,6 +244,7 @@ macro_rules! store_suite {
                 a_commit_can_make_its_branch,
                 a_view_is_of_one_moment,
                 a_look_back_at_a_commit_and_a_time,
+                a_clock_that_was_set_back_takes_nothing_back,
                 commits_are_listed_newest_first,
                 a_dropped_branch_frees_its_name_and_keeps_its_rows,
                 protection_is_kept,
@@ -304,6 +312,7 @@ mod tests {
             ("pages", include_str!("pages.rs")),
             ("proposals", include_str!("proposals.rs")),
             ("search", include_str!("search.rs")),
+            ("servers", include_str!("servers.rs")),
             ("settings", include_str!("settings.rs")),
             ("spaces", include_str!("spaces.rs")),
             ("switches", include_str!("switches.rs")),

@@ -58,7 +58,7 @@ pub use self::page::{
 pub use self::parse::Before;
 pub use self::policy::{PolicyCheckArgs, PolicyCommand, PolicyExplainArgs};
 pub use self::serving::{InitArgs, ProxyArgs, ServeArgs, StdioArgs};
-pub use self::small::{CompletionsArgs, ReferenceArgs, ReferenceWhat};
+pub use self::small::{CompletionsArgs, KeepArgs, ReferenceArgs, ReferenceWhat};
 pub use self::space::{SpaceAddArgs, SpaceCommand, SpaceNameArgs, SpaceSetArgs};
 pub use self::stopping::{ResumeArgs, ScopeArgs, StopArgs};
 pub use self::token::{TokenCommand, TokenCreateArgs, TokenListArgs, TokenRevokeArgs};
@@ -184,6 +184,9 @@ pub enum Command {
     /// Print a generated reference
     #[command(hide = true)]
     Reference(ReferenceArgs),
+    /// Keep a process of somebody else's
+    #[command(hide = true)]
+    Keep(KeepArgs),
 }
 
 /// The heading the global options stand under in every help.

@@ -9,6 +9,7 @@ pub mod doctor;
 pub mod graph;
 pub mod inbox;
 pub mod init;
+pub mod keep;
 pub mod ledger;
 pub mod mode;
 mod new_file;
@@ -46,9 +47,11 @@ pub fn prepare(cli: Cli) -> Result<Ready, Failure> {
     let Cli { globals, command } = cli;
     let context = match &command {
         // Stopping must work when the settings are broken.
-        Command::Completions(_) | Command::Reference(_) | Command::Doctor | Command::Stop(_) => {
-            Context::unread(&globals)?
-        }
+        Command::Completions(_)
+        | Command::Reference(_)
+        | Command::Keep(_)
+        | Command::Doctor
+        | Command::Stop(_) => Context::unread(&globals)?,
         Command::Serve(args) if args.demo => Context::for_demo(&globals)?,
         // Needs no house, and no settings but those that are named.
         Command::Graph(GraphCommand::Check(_)) if globals.config.is_none() => {
@@ -102,6 +105,7 @@ async fn run(context: &Context, globals: &Globals, command: &Command) -> Result<
         Command::Doctor => doctor::run(context, globals).await,
         Command::Completions(args) => completions::run(args),
         Command::Reference(args) => reference::run(args),
+        Command::Keep(_) => Err(keep::too_late()),
     }
 }
 

@@ -7,6 +7,7 @@ mod gate;
 mod graph;
 mod graph_torture;
 mod import;
+mod keep;
 mod ledger;
 mod reference;
 mod serving;

@@ -4,11 +4,13 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::io;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use narthex_store::{GraphView, LineNo, RowNo, RowWrite, StoredRow, Tag};
 
 use super::LoadMode;
-use super::types::{Type, Types};
+use super::bundle::Reader;
+use super::types::Type;
 use crate::engine::GraphError;
 use crate::engine::commit::Ready;
 use crate::exec::constraints::{ChangeSet, Check, Content, Row};
@@ -20,7 +22,7 @@ use crate::load::{LoadError, unspooled};
 
 /// All rows of a file.
 pub(super) struct FileRows {
-    types: Types,
+    reader: Arc<Reader>,
     sorted: Sorted,
     /// In order.
     keys: Vec<(u16, RowNo)>,
@@ -29,19 +31,19 @@ pub(super) struct FileRows {
 
 impl FileRows {
     pub(super) fn of(
-        types: Types,
+        reader: Arc<Reader>,
         rows: Sorter,
         mut keys: Vec<(u16, RowNo)>,
         mode: LoadMode,
     ) -> io::Result<Self> {
         keys.sort_unstable();
-        Ok(Self { types, sorted: rows.finish()?, keys, mode })
+        Ok(Self { reader, sorted: rows.finish()?, keys, mode })
     }
 }
 
 impl ChangeSet for FileRows {
     fn there(&self, tag: Tag, row: RowNo) -> Option<bool> {
-        let rank = self.types.rank_of(tag)?;
+        let rank = self.reader.types.rank_of(tag)?;
         if self.keys.binary_search(&(rank, row)).is_ok() {
             return Some(true);
         }
@@ -53,7 +55,7 @@ impl ChangeSet for FileRows {
         tag: Tag,
         rows: &BTreeSet<RowNo>,
     ) -> Result<BTreeMap<RowNo, String>, ExecError> {
-        let rank = self.types.rank_of(tag);
+        let rank = self.reader.types.rank_of(tag);
         let mut bodies = BTreeMap::new();
         let mut all = self.sorted.rows().map_err(unspooled)?;
         while bodies.len() < rows.len() {
@@ -99,7 +101,7 @@ impl<'a> Pass<'a> {
     }
 
     pub(super) async fn run(mut self, view: &mut dyn GraphView) -> Result<Ready, GraphError> {
-        for (rank, of) in self.file.types.ranked() {
+        for (rank, of) in self.file.reader.types.ranked() {
             let mut there = There::default();
             loop {
                 let page = match self.file.mode {

@@ -144,13 +144,22 @@ impl House {
         into: &str,
         resolutions: &[Asked],
     ) -> Result<Done, GraphError> {
+        self.merge_as((from, into), resolutions, false).await
+    }
+
+    pub(super) async fn merge_as(
+        &self,
+        (from, into): (&str, &str),
+        resolutions: &[Asked],
+        allow_data_loss: bool,
+    ) -> Result<Done, GraphError> {
         let ask = MergeAsk {
             from: &branch(from),
             into: &branch(into),
             expected: None,
             resolutions,
             message: "",
-            allow_data_loss: false,
+            allow_data_loss,
             limits: &self.limits,
         };
         self.made(self.engine.merge(&self.graph, &ask, &owner()).await?)

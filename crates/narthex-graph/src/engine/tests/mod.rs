@@ -2,6 +2,7 @@
 
 mod house;
 mod loads;
+mod merging;
 mod moving;
 mod rules;
 
@@ -9,7 +10,7 @@ use narthex_store::At;
 use serde_json::json;
 
 use self::house::{House, add, branch, grow, line, link, unlink};
-use super::{GraphError, LoadMode};
+use super::{GraphError, LoadMode, Unmerged};
 use crate::merge::{Asked, ConflictKind, MergeError};
 
 #[tokio::test]
@@ -274,6 +275,28 @@ async fn schemas_change_on_branches() {
     );
 }
 
+/// Of two branches that have only each other's commits one stays, however both are asked for.
+#[tokio::test]
+async fn branches_are_taken_away_one_at_a_time() {
+    let house = House::new().await;
+    house.fork("left", "main").await.unwrap();
+    house.mutate("left", &add("ada", 1)).await.unwrap();
+    house.fork("right", "left").await.unwrap();
+    let delete = async |name: &str, unmerged| {
+        let prepared = house.engine.delete_branch(&house.graph, &branch(name), unmerged).await?;
+        // Others have their turn before it is durable.
+        tokio::task::yield_now().await;
+        house.made(prepared)
+    };
+    let (left, right) =
+        tokio::join!(delete("left", Unmerged::Kept), delete("right", Unmerged::Kept));
+    let kept = [left, right].into_iter().filter_map(Result::err).collect::<Vec<_>>();
+    assert!(matches!(kept.as_slice(), [GraphError::Unmerged(_)]), "{kept:?}");
+    let GraphError::Unmerged(name) = &kept[0] else { panic!("{kept:?}") };
+    assert_eq!(house.people(name.as_str()).await, "ada 1");
+    delete(name.as_str(), Unmerged::Lost).await.unwrap();
+}
+
 #[tokio::test]
 async fn a_commit_is_taken_back() {
     let house = House::new().await;
@@ -309,16 +332,16 @@ async fn branches_come_and_go() {
     assert!(house.engine.has_unmerged(&house.graph, &branch("feature")).await.unwrap());
     house.merge("feature", "main").await.unwrap();
     assert!(!house.engine.has_unmerged(&house.graph, &branch("feature")).await.unwrap());
-    let gone = house.engine.delete_branch(&house.graph, &branch("feature")).await.unwrap();
+    let delete = async |name: &str| {
+        house.engine.delete_branch(&house.graph, &branch(name), Unmerged::Lost).await
+    };
+    let gone = delete("feature").await.unwrap();
     house.made(gone).unwrap();
     assert!(matches!(
         house.mutate("feature", &add("x", 1)).await,
         Err(GraphError::NoBranch { .. })
     ));
-    assert!(matches!(
-        house.engine.delete_branch(&house.graph, &branch("main")).await,
-        Err(GraphError::Protected(_))
-    ));
+    assert!(matches!(delete("main").await, Err(GraphError::Protected(_))));
     assert_eq!(house.people("main").await, "ada 36, bob 1");
 }
 

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use async_trait::async_trait;
 use narthex_core::{BranchName, CommitId, Digest, GraphId, Slug, SpaceId};
-use narthex_store::{At, Branch, Commit, GraphInfo, GraphView, Graphs, StoreError};
+use narthex_store::{At, Branch, Commit, GraphInfo, GraphView, Graphs, LineNo, StoreError};
 use serde_json::{Map, json};
 
 use super::house::{House, add, branch, owner};
@@ -59,6 +59,10 @@ impl Graphs for Moving {
         name: &BranchName,
     ) -> Result<Option<Branch>, StoreError> {
         self.inner.branch(graph, name).await
+    }
+
+    async fn branch_of(&self, graph: GraphId, line: LineNo) -> Result<Option<Branch>, StoreError> {
+        self.inner.branch_of(graph, line).await
     }
 
     async fn graph_commit(

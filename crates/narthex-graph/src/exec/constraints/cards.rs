@@ -51,7 +51,8 @@ impl Cards {
 }
 
 /// A row may change how many edges begin at a node: an edge that comes or goes; a node that comes
-/// and must have some. One that stays as it is is there because the rule itself is new.
+/// and must have some. An edge that stays as it is is there because the rule itself is new; and so
+/// may a node be, whether it changes or not.
 fn touched(
     schema: &Schema,
     row: &Row<'_>,
@@ -70,7 +71,8 @@ fn touched(
             let content = match (after, row.before()) {
                 (Some(after), _) => after,
                 (None, Some(body)) => {
-                    before = Content::read(schema, row.change.kind, body)?;
+                    // Its ends alone: the rest may be of other kinds by now.
+                    before = Content::read_with(schema, row.change.kind, body, |_| false)?;
                     &before
                 }
                 (None, None) => return Ok(()),
@@ -81,9 +83,7 @@ fn touched(
             }
         }
         (RowKind::Node(no), Some(_))
-            if card.min > 0
-                && (!was || row.is_same())
-                && super::node(schema, no)?.is_a(&edge.from) =>
+            if card.min > 0 && super::node(schema, no)?.is_a(&edge.from) =>
         {
             nodes.entry((no, row.row)).or_default();
         }

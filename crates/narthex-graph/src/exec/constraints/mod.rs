@@ -15,7 +15,7 @@ use narthex_store::{GraphView, RowNo, Tag};
 
 use super::{Changed, Changes, Context, ExecError, RowKind, Violation, ViolationKind};
 use crate::query::{EdgeNo, NodeNo};
-use crate::rows::{EdgeBody, decode, key_text};
+use crate::rows::{Decoder, EdgeBody, decode, key_text};
 use crate::schema::{EdgeType, NodeType, Property, Schema};
 use crate::value::Value;
 
@@ -26,16 +26,53 @@ pub async fn check(
     context: &Context<'_>,
     changes: &Changes,
 ) -> Result<Vec<Violation>, ExecError> {
-    let mut check = Check::new(context);
+    check_without(view, context, changes, BTreeSet::new()).await
+}
+
+/// The same under a schema that the view is not under yet: these indexes have nothing, whatever the
+/// view says of them, and what is kept may be of other kinds.
+pub(crate) async fn check_without(
+    view: &mut dyn GraphView,
+    context: &Context<'_>,
+    changes: &Changes,
+    unbuilt: BTreeSet<Tag>,
+) -> Result<Vec<Violation>, ExecError> {
+    let mut check = Check { unbuilt, ..Check::new(context) };
     let all: Vec<_> = changes.rows.iter().collect();
     for part in all.chunks(PART) {
         let mut rows = Vec::with_capacity(part.len());
         for (key, change) in part {
-            rows.push(Row::of(context.schema, **key, change)?);
+            match Row::of(context.schema, **key, change) {
+                Ok(row) => rows.push(row),
+                Err(error) => check.values.push(unread(context.schema, **key, change, error)?),
+            }
         }
         check.part(view, changes, &rows).await?;
     }
     check.finish(view, changes).await
+}
+
+/// What of a row cannot be read as the kind that its property is of now. If all of it can, it is
+/// damaged.
+fn unread(
+    schema: &Schema,
+    (tag, row): (Tag, RowNo),
+    change: &Changed,
+    error: ExecError,
+) -> Result<Violation, ExecError> {
+    let (ExecError::Body(_), Some(body)) = (&error, &change.after) else { return Err(error) };
+    let properties = match change.kind {
+        RowKind::Node(no) => &node(schema, no)?.properties,
+        RowKind::Edge(no) => &edge(schema, no)?.properties,
+    };
+    let fits = |at: usize| Decoder::only(properties, |of| of == at).decode(body).is_ok();
+    let Some((_, property)) = (0..).zip(properties).find(|(at, _)| !fits(*at)) else {
+        return Err(error);
+    };
+    let content = Content::read_with(schema, change.kind, body, fits)?;
+    let message = format!("it is no {}", property.kind);
+    let what = ViolationKind::Value { property: property.name.clone(), message };
+    Ok(content.violation(tag, row, what))
 }
 
 /// What is known of a whole set of changes while a part of it is looked at.
@@ -73,6 +110,8 @@ pub(crate) struct Check<'a> {
     ends: Found,
     uniques: uniques::Uniques,
     cards: cards::Cards,
+    /// Indexes that are not there yet.
+    unbuilt: BTreeSet<Tag>,
 }
 
 impl<'a> Check<'a> {
@@ -83,6 +122,7 @@ impl<'a> Check<'a> {
             ends: Found::default(),
             uniques: uniques::Uniques::default(),
             cards: cards::Cards::default(),
+            unbuilt: BTreeSet::new(),
         }
     }
 
@@ -119,11 +159,11 @@ impl<'a> Check<'a> {
         view: &mut dyn GraphView,
         whole: &dyn ChangeSet,
     ) -> Result<Vec<Violation>, ExecError> {
-        let Self { context, values, ends, uniques, cards } = self;
+        let Self { context, values, ends, uniques, cards, unbuilt } = self;
         let mut found = values.0;
         found.extend(ends.0);
         context.limits.go_on()?;
-        found.extend(uniques.finish(view, whole, context).await?.0);
+        found.extend(uniques.finish(view, whole, context, &unbuilt).await?.0);
         context.limits.go_on()?;
         found.extend(cards.finish(view, whole, context).await?.0);
         found.truncate(MAX_VIOLATIONS);
@@ -184,6 +224,27 @@ impl<'a> Content<'a> {
                 let edge = edge(schema, no)?;
                 let EdgeBody { from, to, values } = EdgeBody::decode(&edge.properties, body)?;
                 Self { of: Of::Edge(edge, [from, to]), values }
+            }
+        })
+    }
+
+    /// Of the properties only some, by number; the others are null.
+    fn read_with(
+        schema: &'a Schema,
+        kind: RowKind,
+        body: &str,
+        wants: impl Fn(usize) -> bool,
+    ) -> Result<Self, ExecError> {
+        Ok(match kind {
+            RowKind::Node(no) => {
+                let node = node(schema, no)?;
+                let values = Decoder::only(&node.properties, wants).decode(body)?;
+                Self { of: Of::Node(node), values }
+            }
+            RowKind::Edge(no) => {
+                let edge = edge(schema, no)?;
+                let read = Decoder::only(&edge.properties, wants).decode_edge(body)?;
+                Self { of: Of::Edge(edge, [read.from, read.to]), values: read.values }
             }
         })
     }

@@ -1,6 +1,6 @@
 //! `@unique`: no two rows of a type with the same. Nulls are like nothing, not even each other.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use narthex_core::Digest;
 use narthex_store::{GraphView, IndexRange, RowNo, StoredRow, Tag};
@@ -41,7 +41,11 @@ impl Uniques {
             }
             let had = match row.before() {
                 Some(_) if row.is_same() => None,
-                Some(body) => Some(Content::read(schema, row.change.kind, body)?),
+                Some(body) => match Content::read(schema, row.change.kind, body) {
+                    // What cannot be read as it is now was like nothing.
+                    Err(ExecError::Body(_)) => None,
+                    read => Some(read?),
+                },
                 None => None,
             };
             for (number, unique) in after.uniques().iter().enumerate() {
@@ -62,6 +66,7 @@ impl Uniques {
         view: &mut dyn GraphView,
         whole: &dyn ChangeSet,
         context: &Context<'_>,
+        unbuilt: &BTreeSet<Tag>,
     ) -> Result<Found, ExecError> {
         let mut found = Found::default();
         for (rule, mut entries) in self.0 {
@@ -75,7 +80,7 @@ impl Uniques {
                     pairs.push(Pair { row: row.row, other: other.row, other_key: None });
                 }
             }
-            let one = One { context, whole, rule, entries: &entries };
+            let one = One { context, whole, rule, entries: &entries, unbuilt };
             one.beside(view, &mut pairs).await?;
             one.tell(pairs, &mut found)?;
         }
@@ -89,6 +94,7 @@ struct One<'a> {
     whole: &'a dyn ChangeSet,
     rule: Rule,
     entries: &'a [Entry],
+    unbuilt: &'a BTreeSet<Tag>,
 }
 
 impl One<'_> {
@@ -100,6 +106,9 @@ impl One<'_> {
     ) -> Result<(), ExecError> {
         let asked: Vec<&Entry> = self.entries.iter().filter(|entry| entry.new).collect();
         let Some(index) = self.index()? else { return Ok(()) };
+        if !asked.is_empty() && self.unbuilt.contains(&index) {
+            return self.scanned(view, pairs).await;
+        }
         for part in asked.chunks(super::PART) {
             let value = |entry: &&Entry| Json::String(Digest::from_bytes(entry.digest).to_string());
             let range = IndexRange::Any(part.iter().map(value).collect());

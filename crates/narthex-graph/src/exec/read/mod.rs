@@ -10,6 +10,7 @@ mod cell;
 mod find;
 mod fold;
 mod follow;
+mod group;
 mod level;
 mod loaded;
 mod machine;

@@ -2,10 +2,11 @@
 
 use std::borrow::Cow;
 use std::cmp::Ordering;
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeSet, HashSet};
 
 use super::cell::{Cell, Made};
 use super::fold::Folding;
+use super::group::Groups;
 use super::machine::{Binding, BindingScope, Machine, Slot, gone, let_others};
 use super::score::fused;
 use super::shape::{Shape, has_fold};
@@ -22,8 +23,7 @@ pub(super) struct Output<'a> {
     rows: Vec<Row>,
     /// Rows that came out, where each comes out once.
     seen: HashSet<Vec<GroupKey>>,
-    groups: Vec<Group>,
-    group_of: HashMap<Vec<GroupKey>, usize>,
+    groups: Groups,
     /// How many rows from the first on are of interest, one more included.
     keep: usize,
 }
@@ -37,23 +37,16 @@ struct Row {
     ranks: Vec<Vec<Option<f64>>>,
 }
 
-#[derive(Debug)]
-struct Group {
-    /// Those columns that make groups; the others are null yet.
-    cells: Vec<Made>,
-    folds: Vec<Folding>,
-}
-
 impl<'a> Output<'a> {
     /// For the rows up to this one.
     pub(super) fn new(read: &'a Read, end: usize) -> Result<Self, ExecError> {
+        let shape = Shape::of(read)?;
         Ok(Self {
             read,
-            shape: Shape::of(read)?,
+            groups: Groups::of(&shape),
+            shape,
             rows: Vec::new(),
             seen: HashSet::new(),
-            groups: Vec::new(),
-            group_of: HashMap::new(),
             keep: end.saturating_add(1),
         })
     }
@@ -75,17 +68,16 @@ impl<'a> Output<'a> {
         machine: &mut Machine<'_>,
         table: &[Binding],
     ) -> Result<(), ExecError> {
+        if self.shape.is_grouped() {
+            return self.take_in_groups(machine, table).await;
+        }
         machine.load(table, &self.vars()).await?;
         for (number, binding) in table.iter().enumerate() {
             let_others(number).await;
             if self.is_full() {
                 break;
             }
-            if self.shape.is_grouped() {
-                self.take_in_group(machine, binding)?;
-            } else {
-                self.take_row(machine, binding)?;
-            }
+            self.take_row(machine, binding)?;
         }
         Ok(())
     }
@@ -153,29 +145,32 @@ impl<'a> Output<'a> {
         }
     }
 
-    fn take_in_group(&mut self, machine: &Machine<'_>, binding: &Binding) -> Result<(), ExecError> {
-        let mut cells = Vec::with_capacity(self.shape.columns.len());
-        for (number, column) in self.shape.columns.iter().enumerate() {
-            cells.push(if has_fold(column) {
-                Made::Value(Value::Null)
-            } else {
-                self.cell(machine, binding, number, column)?
-            });
-        }
-        let at = *self.group_of.entry(group_keys(&cells)).or_insert_with(|| {
-            let folds = self.shape.folds.iter().map(Folding::new).collect();
-            self.groups.push(Group { cells, folds });
-            self.groups.len() - 1
-        });
-        machine.context.limits.within(Bound::Bindings, self.groups.len() as u64)?;
-        let (eval, scope) = (machine.eval(), machine.scope(binding));
-        let Some(group) = self.groups.get_mut(at) else { return Ok(()) };
-        for (fold, aggregate) in group.folds.iter_mut().zip(&self.shape.folds) {
-            match &aggregate.over {
-                Some(over) => fold.take(&*eval.value(over, &scope)?)?,
-                None => fold.take(&Value::Bool(true))?,
+    /// Only what belongs to no group yet has its values read.
+    async fn take_in_groups(
+        &mut self,
+        machine: &mut Machine<'_>,
+        table: &[Binding],
+    ) -> Result<(), ExecError> {
+        machine.load(table, &self.groups.folded).await?;
+        let strange = self.groups.strange(table);
+        machine.load(&strange, &self.groups.read).await?;
+        for (number, binding) in strange.iter().enumerate() {
+            let_others(number).await;
+            let mut cells = Vec::with_capacity(self.shape.columns.len());
+            for (number, column) in self.shape.columns.iter().enumerate() {
+                cells.push(if has_fold(column) {
+                    Made::Value(Value::Null)
+                } else {
+                    self.cell(machine, binding, number, column)?
+                });
             }
-            machine.context.limits.within(Bound::Bindings, fold.held())?;
+            self.groups.admit(&self.shape, binding, group_keys(&cells), cells);
+            machine.context.limits.within(Bound::Bindings, self.groups.len())?;
+        }
+        let mut rows = Vec::new();
+        for (number, binding) in table.iter().enumerate() {
+            let_others(number).await;
+            self.groups.take(&self.shape, machine, binding, &mut rows)?;
         }
         Ok(())
     }
@@ -236,15 +231,8 @@ impl<'a> Output<'a> {
         if !self.shape.is_grouped() {
             return Ok(());
         }
-        let all_fold = self.shape.columns.iter().all(has_fold);
-        if self.groups.is_empty() && all_fold {
-            // Of nothing there is still a count.
-            let cells = self.shape.columns.iter().map(|_| Made::Value(Value::Null)).collect();
-            let folds = self.shape.folds.iter().map(Folding::new).collect();
-            self.groups.push(Group { cells, folds });
-        }
         let eval = machine.eval();
-        for group in std::mem::take(&mut self.groups) {
+        for group in self.groups.close(&self.shape) {
             let results = group.folds.into_iter().map(Folding::result);
             let results = results.collect::<Result<Vec<_>, _>>()?;
             let folds: Vec<_> = self.shape.folds.iter().zip(results).collect();
@@ -268,6 +256,7 @@ impl<'a> Output<'a> {
             let keys = keys.collect::<Result<Vec<_>, ExecError>>()?;
             if !self.read.distinct || self.seen.insert(group_keys(&cells)) {
                 self.rows.push(Row { cells, keys, ranks: Vec::new() });
+                self.prune();
             }
         }
         Ok(())

@@ -150,10 +150,10 @@ impl<'a> Query<'a, '_, '_> {
             if property.nullable || given.contains(property.name.as_str()) {
                 continue;
             }
-            if matches!(property.kind, Kind::List(_)) {
-                // A list that is not given has nothing in it.
+            let left_out = property.left_out();
+            if !left_out.is_null() {
                 if let Some(values) = &mut values {
-                    values.push((PropertyNo(no), Expr::Const(Value::List(Vec::new()))));
+                    values.push((PropertyNo(no), Expr::Const(left_out)));
                 }
                 continue;
             }

@@ -6,14 +6,18 @@ use crate::engine::LoadMode;
 /// Something that is done. Branches and commits are taken modulo what there is.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Act {
-    /// A person with a name, an age and a nickname, on a branch; made or changed.
-    Put(usize, u8, u8, Option<u8>, Option<u8>),
+    /// A person, on a branch; made or changed.
+    Put(usize, u8, Person),
     /// A person is gone, with what led there.
     Drop(usize, u8),
     /// An edge, made or changed.
     Tie(usize, u8, u8, u8),
     /// An edge is gone.
     Untie(usize, u8, u8),
+    /// One of several edges between two, told apart by a number; gone if it is there like this.
+    Call(usize, u8, u8, u8, u8),
+    /// An edge to whatever has an interface; gone if it is there.
+    Like(usize, u8, u8),
     /// A pet; gone if it is there.
     Pet(usize, u8),
     /// People and edges by bits of these, in a mode.
@@ -34,6 +38,21 @@ pub enum Act {
     Stale(usize, u8, Stale),
     /// The store is closed, or dropped as it is, and opened again.
     Reopen(bool),
+}
+
+/// What a person is to be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Person {
+    /// The name.
+    pub name: u8,
+    /// The age.
+    pub age: Option<u8>,
+    /// The nickname, where there is one.
+    pub nick: Option<u8>,
+    /// The code; the last of them is a large number, where one fits.
+    pub code: Option<u8>,
+    /// The mail, where there is one; where there must be, there is.
+    pub mail: Option<u8>,
 }
 
 /// What is too late.
@@ -81,20 +100,104 @@ pub enum Change {
     Range,
     /// Nicknames are unlike.
     Unique,
+    /// Codes are.
+    Code,
+    /// Codes are of 64 bits.
+    Wide,
+    /// Codes are less than two.
+    Check,
+    /// The property `mail`.
+    Mail,
+    /// It must be there; it comes with that, if it was not there.
+    Must,
+    /// Nobody knows more than one.
+    One,
+    /// Everybody knows one or two.
+    Some,
+    /// People have the interface that likes end at.
+    Being,
+}
+
+impl Change {
+    /// All of them.
+    pub const ALL: [Self; 13] = [
+        Self::Nick,
+        Self::Pet,
+        Self::Title,
+        Self::Range,
+        Self::Unique,
+        Self::Code,
+        Self::Wide,
+        Self::Check,
+        Self::Mail,
+        Self::Must,
+        Self::One,
+        Self::Some,
+        Self::Being,
+    ];
 }
 
 /// Bytes that one act is read from.
 pub const ACT_BYTES: usize = 6;
 
 impl Act {
-    /// Two branches that changed the same person, unlike: where most of what can go wrong begins.
-    pub fn opening() -> Vec<Self> {
-        vec![
-            Self::Put(0, 1, 0, None, None),
-            Self::Fork(0, None),
-            Self::Put(0, 1, 1, Some(1), None),
-            Self::Put(1, 1, 2, None, None),
-        ]
+    /// A history: one of the beginnings, and acts from these bytes.
+    pub fn history(bytes: &[[u8; ACT_BYTES]]) -> Vec<Self> {
+        let which = bytes.first().map_or(0, |[first, ..]| *first);
+        [Self::opening(which), Self::of(bytes.as_flattened())].concat()
+    }
+
+    /// Two branches that have both gone on: where most of what can go wrong begins.
+    fn opening(which: u8) -> Vec<Self> {
+        let called = |name: u8| Person { name, ..Person::default() };
+        let coded = |name: u8| Person { code: Some(1), ..called(name) };
+        let mailed = |name: u8| Person { mail: Some(name), ..called(name) };
+        let (both, from) = (Self::Fork(0, None), |how| Self::Merge(0, 1, how, true));
+        match which % 8 {
+            // They changed the same person, unlike.
+            0..=2 => vec![
+                Self::Put(0, 1, called(0)),
+                both,
+                Self::Put(0, 1, Person { age: Some(1), ..called(1) }),
+                Self::Put(1, 1, called(2)),
+            ],
+            // A rule reads its property otherwise on one of them, and two are alike in it.
+            3 => vec![
+                Self::Schema(0, Change::Code, true),
+                both,
+                Self::Schema(1, Change::Wide, true),
+                Self::Put(1, 1, coded(0)),
+                Self::Put(0, 2, coded(1)),
+                from(Resolve::Ours),
+            ],
+            // A property comes, is filled in, and must be there then.
+            4 => vec![
+                Self::Put(0, 1, called(0)),
+                both,
+                Self::Schema(1, Change::Mail, true),
+                Self::Put(1, 1, mailed(1)),
+                Self::Schema(1, Change::Must, true),
+                from(Resolve::Ours),
+            ],
+            // Each ties somebody who may be tied once.
+            5 | 6 => vec![
+                Self::Put(0, 1, called(0)),
+                Self::Put(0, 2, called(0)),
+                Self::Schema(0, Change::One, true),
+                both,
+                Self::Tie(1, 1, 1, 0),
+                Self::Tie(0, 1, 2, 0),
+                from(Resolve::Ours),
+            ],
+            // What one writes the other has taken away.
+            _ => vec![
+                Self::Put(0, 1, called(0)),
+                both,
+                Self::Put(1, 1, Person { nick: Some(1), ..called(0) }),
+                Self::Schema(0, Change::Nick, true),
+                Self::Merge(0, 1, Resolve::Ours, false),
+            ],
+        }
     }
 
     /// Reads acts from any bytes.
@@ -111,8 +214,17 @@ impl Act {
             let modes = [LoadMode::Merge, LoadMode::Append, LoadMode::Overwrite];
             (u16::from_le_bytes([b, c]), modes[usize::from(d) % 3])
         };
-        match what % 36 {
-            0..=7 => Self::Put(branch, one, b % 3, some(c), some(d)),
+        let person = Person {
+            name: b % 3,
+            age: some(c),
+            nick: some(d),
+            code: some(c >> 2),
+            mail: some(d >> 2),
+        };
+        match what % 42 {
+            0..=7 => Self::Put(branch, one, person),
+            36..=37 => Self::Call(branch, one, other, c % 2, d % 2),
+            38 => Self::Like(branch, one, other),
             8 => Self::Drop(branch, one),
             9..=11 => Self::Tie(branch, one, other, c % 2),
             12 => Self::Untie(branch, one, other),
@@ -127,8 +239,8 @@ impl Act {
                 Self::Merge(branch, usize::from(a) % BRANCHES, how, c % 4 > 0)
             }
             29..=30 => Self::Revert(branch, a),
-            31..=32 => {
-                let all = [Change::Nick, Change::Pet, Change::Title, Change::Range, Change::Unique];
+            31..=32 | 39..=41 => {
+                let all = Change::ALL;
                 Self::Schema(branch, all[usize::from(a) % all.len()], c % 4 > 0)
             }
             33..=34 => {
@@ -153,6 +265,8 @@ impl Act {
             | Self::Drop(branch, _)
             | Self::Tie(branch, ..)
             | Self::Untie(branch, ..)
+            | Self::Call(branch, ..)
+            | Self::Like(branch, ..)
             | Self::Pet(branch, _)
             | Self::Load(branch, ..)
             | Self::Merge(branch, ..)

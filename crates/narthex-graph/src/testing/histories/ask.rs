@@ -11,11 +11,13 @@ use super::{Key, Row, Rows, Stage};
 use crate::GraphError;
 use crate::engine::{
     Ask, Done, Load, LoadMode, MergeAsk, Mutation, NewBranch, Prepared, Revert, SchemaChange,
+    Unmerged,
 };
 use crate::exec::{Limits, Page};
 use crate::merge::{Asked, Body};
 use crate::rows::{edge_number, node_number};
 use crate::schema::tag;
+use crate::value::Value;
 
 /// A graph on a stage.
 pub(super) struct Hand<'a, S> {
@@ -93,7 +95,8 @@ impl<S: Stage> Hand<'_, S> {
     }
 
     pub(super) async fn delete(&self, branch: usize) -> Result<Done, GraphError> {
-        let gone = self.stage.engine().delete_branch(&self.graph, &name(branch)).await?;
+        let gone =
+            self.stage.engine().delete_branch(&self.graph, &name(branch), Unmerged::Lost).await?;
         self.made(gone).await
     }
 
@@ -152,7 +155,7 @@ impl<S: Stage> Hand<'_, S> {
         };
         let mut rows = Rows::new();
         for slot in types {
-            let what = if slot.starts_with("Knows") { "edge" } else { "node" };
+            let what = if is_edge(slot) { "edge" } else { "node" };
             let found = view.scan(tag(what, &[slot]), None, 1_000).await?;
             let names: BTreeMap<_, Key> =
                 keys(slot).map(|key| (self.number(slot, key), key)).collect();
@@ -169,20 +172,32 @@ impl<S: Stage> Hand<'_, S> {
         let person = |no: u8| format!("p{no}");
         match key {
             Key::Node(no) => node_number(&self.graph.salt, slot, &person(no)),
-            Key::Edge(from, to) => {
+            Key::Edge(from, to) | Key::Call(from, to, _) => {
+                let keys = match key {
+                    Key::Call(_, _, no) => vec![Value::Int(no.into())],
+                    Key::Node(_) | Key::Edge(..) => Vec::new(),
+                };
                 let (from, to) = (person(from), person(to));
-                edge_number(&self.graph.salt, slot, ("Person", &from), ("Person", &to), &[])
+                edge_number(&self.graph.salt, slot, ("Person", &from), ("Person", &to), &keys)
             }
         }
     }
 }
 
+fn is_edge(slot: &str) -> bool {
+    ["Knows", "Calls", "Likes"].contains(&slot)
+}
+
+/// What rows of a type there can be.
 fn keys(slot: &str) -> impl Iterator<Item = Key> {
-    let edge = slot.starts_with("Knows");
-    (1..=super::PEOPLE).flat_map(move |one| {
-        (1..=super::PEOPLE)
-            .map(move |other| if edge { Key::Edge(one, other) } else { Key::Node(one) })
-    })
+    let people = || 1..=super::PEOPLE;
+    let pairs = people().flat_map(move |one| people().map(move |other| (one, other)));
+    let keys: Vec<Key> = match slot {
+        "Calls" => pairs.flat_map(|(a, b)| [Key::Call(a, b, 0), Key::Call(a, b, 1)]).collect(),
+        slot if is_edge(slot) => pairs.map(|(a, b)| Key::Edge(a, b)).collect(),
+        _ => people().map(Key::Node).collect(),
+    };
+    keys.into_iter()
 }
 
 /// What a branch is called.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::{Change, Key, Row, Rows};
 use crate::merge::Body;
-use crate::schema::Schema;
+use crate::schema::{Card, Check, Schema};
 
 /// What a schema says: each thing under a name that stays. Merged one by one.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -14,23 +14,39 @@ impl Facts {
     /// Of a schema.
     pub fn of(schema: &Schema) -> Self {
         let mut facts = BTreeMap::new();
-        let nodes = schema.nodes.iter().map(|node| (&node.slot, &node.name, &node.properties));
-        let edges = schema.edges.iter().map(|edge| (&edge.slot, &edge.name, &edge.properties));
-        for (slot, name, properties) in nodes.chain(edges) {
+        let nodes = schema.nodes.iter().map(|of| (&of.slot, &of.name, &of.properties, &of.uniques));
+        let edges = schema.edges.iter().map(|of| (&of.slot, &of.name, &of.properties, &of.uniques));
+        for (slot, name, properties, uniques) in nodes.chain(edges) {
             facts.insert(format!("type {slot}"), name.clone());
             for of in properties {
-                facts.insert(format!("property {slot}.{}", of.slot), of.name.clone());
+                let mut say = |what: &str, is: String| {
+                    facts.insert(format!("{what} {slot}.{}", of.slot), is);
+                };
+                say("property", of.name.clone());
+                say("kind", of.kind.to_string());
                 if let Some(range) = &of.range {
-                    facts.insert(format!("range {slot}.{}", of.slot), format!("{range:?}"));
+                    say("range", format!("{range:?}"));
                 }
+                if !of.nullable {
+                    say("must", String::new());
+                }
+            }
+            for unique in uniques.iter().flatten() {
+                facts.insert(format!("unique {slot}.{}", properties[*unique].slot), String::new());
             }
         }
         for node in &schema.nodes {
-            for unique in node.uniques.iter().flatten() {
-                facts.insert(
-                    format!("unique {}.{}", node.slot, node.properties[*unique].slot),
-                    String::new(),
-                );
+            for at in node.checks.iter().flat_map(Check::properties) {
+                let slot = &node.properties[at].slot;
+                facts.insert(format!("check {}.{slot}", node.slot), String::new());
+            }
+            for name in &node.interfaces {
+                facts.insert(format!("has {} {name}", node.slot), String::new());
+            }
+        }
+        for edge in &schema.edges {
+            if let Some(card) = edge.card {
+                facts.insert(format!("card {}", edge.slot), format!("{card:?}"));
             }
         }
         Self(facts)
@@ -39,6 +55,7 @@ impl Facts {
     /// The schema with this changed.
     pub fn changed(&self, change: Change) -> String {
         let is = |which, now: bool| if which == change { !now } else { now };
+        let when = |yes: bool, text: &'static str| if yes { text } else { "" };
         let renamed = self.slot("Person", "title").is_some();
         let name = match (is(Change::Title, renamed), change == Change::Title) {
             (true, false) => "title: String? @index",
@@ -46,21 +63,44 @@ impl Facts {
             (false, false) => "name: String? @index",
             (false, true) => "name: String? @index @rename_from(title)",
         };
-        let range = if is(Change::Range, self.ranged()) { "@range(0..1)" } else { "" };
-        let unique = if is(Change::Unique, self.unique().is_some()) { "@unique" } else { "" };
+        let range = when(is(Change::Range, self.says("range Person.age")), "@range(0..1)");
+        let unique = when(is(Change::Unique, self.unlike("nick")), "@unique");
         let nick = if is(Change::Nick, self.slot("Person", "nick").is_some()) {
             format!("nick: String? @index {unique}")
         } else {
             String::new()
         };
-        let pet = if is(Change::Pet, self.type_slot("Pet").is_some()) {
-            "node Pet { slug: String @key }"
-        } else {
-            ""
+        let code = if is(Change::Wide, self.is_wide()) { "I64?" } else { "I32?" };
+        let codes = when(is(Change::Code, self.unlike("code")), "@unique");
+        let check = when(is(Change::Check, self.says("check Person.code")), "@check(code < 2)");
+        let must = is(Change::Must, self.must("mail"));
+        let mail = match change {
+            Change::Must => true,
+            change => self.slot("Person", "mail").is_some() != (change == Change::Mail),
         };
+        let mail = match (mail, must) {
+            (true, true) => "mail: String",
+            (true, false) => "mail: String?",
+            (false, _) => "",
+        };
+        let being = when(is(Change::Being, self.says("has Person Being")), "implements Being");
+        let pet = is(Change::Pet, self.type_slot("Pet").is_some());
+        let pet = when(pet, "node Pet { slug: String @key }");
+        let card = match (change, self.card()) {
+            (Change::One, Some((0, 1))) | (Change::Some, Some((1, 2))) => None,
+            (Change::One, _) => Some((0, 1)),
+            (Change::Some, _) => Some((1, 2)),
+            (_, card) => card,
+        };
+        let card = card.map(|(min, max)| format!("@card({min}..{max})")).unwrap_or_default();
         format!(
-            "node Person {{ slug: String @key  {name}  age: I64? {range}  {nick} }}\n{pet}\n\
-             edge Knows: Person -> Person {{ since: String? }}"
+            "interface Being {{}}\n\
+             node Person {being} {{ slug: String @key  {name}  age: I64? {range}  \
+             code: {code} {codes}  {nick}  {mail}  {check} }}\n\
+             node Stone implements Being {{ slug: String @key }}\n{pet}\n\
+             edge Knows: Person -> Person {card} {{ since: String? }}\n\
+             edge Calls: Person -> Person {{ no: I32 @key  note: String? }}\n\
+             edge Likes: Person -> Being"
         )
     }
 
@@ -87,12 +127,43 @@ impl Facts {
         self.0.contains_key(&format!("type {}", row.0))
     }
 
-    fn ranged(&self) -> bool {
-        self.0.contains_key("range Person.age")
+    /// Whether a property can be seen.
+    pub fn has(&self, of: &str, slot: &str) -> bool {
+        self.0.contains_key(&format!("property {of}.{slot}"))
     }
 
-    fn unique(&self) -> Option<&str> {
-        self.0.keys().find_map(|what| what.strip_prefix("unique Person."))
+    fn says(&self, what: &str) -> bool {
+        self.0.contains_key(what)
+    }
+
+    /// Whether no two people are alike in this property.
+    fn unlike(&self, name: &str) -> bool {
+        let slot = self.slot("Person", name);
+        slot.is_some_and(|slot| self.says(&format!("unique Person.{slot}")))
+    }
+
+    /// Whether codes may be large.
+    pub fn is_wide(&self) -> bool {
+        self.0.get("kind Person.code").is_some_and(|kind| kind == "I64")
+    }
+
+    /// Whether people must have this property.
+    pub fn must(&self, name: &str) -> bool {
+        let slot = self.slot("Person", name);
+        slot.is_some_and(|slot| self.says(&format!("must Person.{slot}")))
+    }
+
+    /// Whether likes may end at people.
+    pub fn are_beings(&self) -> bool {
+        self.says("has Person Being")
+    }
+
+    /// How many everybody must and may know.
+    fn card(&self) -> Option<(u32, u32)> {
+        let said = self.0.get("card Knows")?;
+        let is =
+            |(min, max): &(u32, u32)| *said == format!("{:?}", Card { min: *min, max: Some(*max) });
+        [(0, 1), (1, 2)].into_iter().find(is)
     }
 
     /// A body without what is no longer seen.
@@ -108,18 +179,34 @@ impl Facts {
 
     /// Whether rows are as they must be.
     pub fn holds(&self, rows: &Rows) -> bool {
-        let people = || rows.iter().filter(|(row, _)| row.0 == "Person").map(|(_, body)| body);
-        let ages = people().filter_map(|body| body.get("age")?.as_i64());
-        let ranged = !self.ranged() || ages.into_iter().all(|age| (0..=1).contains(&age));
-        let unique = self.unique().is_none_or(|slot| {
-            let mut nicks: Vec<String> =
-                people().filter_map(|body| body.get(slot)).map(ToString::to_string).collect();
-            let all = nicks.len();
-            nicks.sort_unstable();
-            nicks.dedup();
-            nicks.len() == all
-        });
-        ranged && unique && ended(rows)
+        let people: Vec<&Body> =
+            rows.iter().filter(|(row, _)| row.0 == "Person").map(|(_, body)| body).collect();
+        let all = |slot: &str, is: &dyn Fn(i64) -> bool| {
+            people.iter().filter_map(|body| body.get(slot)?.as_i64()).all(is)
+        };
+        let under = |what: &str| {
+            let start = format!("{what} Person.");
+            let slots = self.0.keys().filter_map(move |what| what.strip_prefix(&start));
+            slots.map(str::to_owned).collect::<Vec<_>>()
+        };
+        (!self.says("range Person.age") || all("age", &|age| (0..=1).contains(&age)))
+            && (!self.says("check Person.code") || all("code", &|code| code < 2))
+            && (self.is_wide() || all("code", &|code| i32::try_from(code).is_ok()))
+            && under("must").iter().all(|slot| people.iter().all(|body| body.contains_key(slot)))
+            && under("unique").iter().all(|slot| unlike(&people, slot))
+            && self.card().is_none_or(|(min, max)| {
+                let known = |no: u8| {
+                    let of = |(row, _): &(&Row, &Body)| {
+                        row.0 == "Knows" && row.1.ends().is_some_and(|[from, _]| from == no)
+                    };
+                    rows.iter().filter(of).count()
+                };
+                let mut numbers = (1..=super::PEOPLE)
+                    .filter(|no| rows.contains_key(&("Person".to_owned(), Key::Node(*no))));
+                numbers.all(|no| (min as usize..=max as usize).contains(&known(no)))
+            })
+            && (self.are_beings() || rows.keys().all(|row| row.0 != "Likes"))
+            && ended(rows)
     }
 
     /// Whether something that was there is no longer seen.
@@ -160,16 +247,14 @@ impl Facts {
         let owner = |what: &str| match what.split_once(' ')? {
             ("type", _) => None,
             ("property", of) => Some(format!("type {}", of.split_once('.')?.0)),
+            ("card", of) => Some(format!("type {of}")),
+            ("has", of) => Some(format!("type {}", of.split_once(' ')?.0)),
             (_, of) => Some(format!("property {of}")),
         };
         let owned = self.0.keys().all(|what| owner(what).is_none_or(|of| self.0.contains_key(&of)));
-        let mut names: Vec<(Option<String>, &String)> = self
-            .0
-            .iter()
-            .map(|(what, is)| (owner(what), is))
-            .filter(|(_, is)| !is.is_empty())
-            .collect();
-        names.retain(|(of, _)| of.as_ref().is_none_or(|of| of.starts_with("type ")));
+        let is_name = |what: &str| what.starts_with("type ") || what.starts_with("property ");
+        let named = self.0.iter().filter(|(what, _)| is_name(what));
+        let mut names: Vec<_> = named.map(|(what, is)| (owner(what), is)).collect();
         let all = names.len();
         names.sort_unstable();
         names.dedup();
@@ -177,12 +262,19 @@ impl Facts {
     }
 }
 
+/// No two have the same.
+fn unlike(people: &[&Body], slot: &str) -> bool {
+    let mut values: Vec<String> =
+        people.iter().filter_map(|body| body.get(slot)).map(ToString::to_string).collect();
+    let all = values.len();
+    values.sort_unstable();
+    values.dedup();
+    values.len() == all
+}
+
 /// Every edge has its ends.
 fn ended(rows: &Rows) -> bool {
-    rows.keys().all(|(_, key)| match key {
-        Key::Node(_) => true,
-        Key::Edge(one, other) => [one, other]
-            .iter()
-            .all(|end| rows.contains_key(&("Person".to_owned(), Key::Node(**end)))),
+    rows.keys().filter_map(|(_, key)| key.ends()).all(|ends| {
+        ends.iter().all(|end| rows.contains_key(&("Person".to_owned(), Key::Node(*end))))
     })
 }

@@ -16,8 +16,12 @@ impl<S: Stage> Player<'_, S> {
         let other = self.branch(branch + 1);
         let refused = match what {
             Stale::Mutate => {
-                let source = "insert Person { slug: \"p1\" } delete Person where slug = \"p2\"";
-                self.hand.mutate(branch, source).await
+                let mail = self.model.head(branch).facts.must("mail");
+                let mail = if mail { ", mail: \"0\"" } else { "" };
+                let source = format!(
+                    "insert Person {{ slug: \"p1\"{mail} }} delete Person where slug = \"p2\""
+                );
+                self.hand.mutate(branch, &source).await
             }
             Stale::Load => {
                 let (data, ..) = self.file(branch, back, 0, LoadMode::Merge);

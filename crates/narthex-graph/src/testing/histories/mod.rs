@@ -19,15 +19,17 @@ mod late;
 mod merges;
 mod model;
 mod play;
+mod seeds;
 mod stage;
 mod steps;
 #[cfg(test)]
 mod tests;
 
-pub use acts::{ACT_BYTES, Act, Change, Resolve, Stale};
+pub use acts::{ACT_BYTES, Act, Change, Person, Resolve, Stale};
 pub use facts::Facts;
 pub use model::{Key, Model, Row, Rows, Said};
 pub use play::{Played, play};
+pub use seeds::{cases, seed_bytes, seeds};
 pub use stage::{MemoryStage, Stage};
 
 /// How many branches there are at most.

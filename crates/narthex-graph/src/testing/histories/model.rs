@@ -17,6 +17,18 @@ pub enum Key {
     Node(u8),
     /// An edge between two people.
     Edge(u8, u8),
+    /// One of several, by its number.
+    Call(u8, u8, u8),
+}
+
+impl Key {
+    /// Of an edge, the people it is between.
+    pub fn ends(self) -> Option<[u8; 2]> {
+        match self {
+            Self::Node(_) => None,
+            Self::Edge(from, to) | Self::Call(from, to, _) => Some([from, to]),
+        }
+    }
 }
 
 /// Rows with what is in them.
@@ -145,6 +157,27 @@ impl Model {
         three(&base, &ours.rows, &theirs.rows, touched, facts, said)
     }
 
+    /// Whether theirs wrote something that a merge would leave where nobody sees it.
+    pub fn hides(&self, into: usize, from: usize, facts: &Facts, wrote: &Wrote) -> bool {
+        let (ours, theirs) = (self.head(into), self.head(from));
+        let shared = self.shared(into, from);
+        wrote.iter().filter(|(row, _)| theirs.facts.shows(row)).any(|(row, to)| {
+            let (our, their) = (ours.rows.get(row), theirs.rows.get(row));
+            if !facts.shows(row) {
+                let clash = merge_row(&self.base(&shared, row), our, their);
+                let clash = matches!(clash, Merged::Conflict(_)) && their.is_some();
+                return clash || (to.is_some() && to.as_ref() != our);
+            }
+            let shown =
+                |facts: &Facts, slot: &str| slot.starts_with('@') || facts.has(&row.0, slot);
+            to.iter().flatten().any(|(slot, value)| {
+                our.and_then(|our| our.get(slot)) != Some(value)
+                    && shown(&theirs.facts, slot)
+                    && !shown(facts, slot)
+            })
+        })
+    }
+
     /// What comes of taking a commit back on a branch.
     pub fn revert(&self, branch: usize, commit: usize, facts: &Facts, said: &Wrote) -> Said {
         let taken = &self.commits[commit];
@@ -198,9 +231,8 @@ fn three(
     let mut rows = ours.clone();
     put(&mut rows, &wrote);
     for row in rows.keys() {
-        let Key::Edge(from, to) = row.1 else { continue };
-        if [from, to].iter().any(|end| !rows.contains_key(&("Person".to_owned(), Key::Node(*end))))
-        {
+        let Some(ends) = row.1.ends() else { continue };
+        if ends.iter().any(|end| !rows.contains_key(&("Person".to_owned(), Key::Node(*end)))) {
             conflicts.insert(row.clone());
         }
     }

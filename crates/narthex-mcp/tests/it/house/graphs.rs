@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 use narthex_core::{BranchName, CommitId, Digest, GraphId, Slug, SpaceId};
-use narthex_store::{At, Branch, Commit, GraphInfo, GraphView, Graphs, StoreError};
+use narthex_store::{At, Branch, Commit, GraphInfo, GraphView, Graphs, LineNo, StoreError};
 
 use super::MemoryStore;
 
@@ -18,6 +18,9 @@ impl Graphs for MemoryStore {
         Ok(Vec::new())
     }
     async fn branch(&self, _: GraphId, _: &BranchName) -> Result<Option<Branch>, StoreError> {
+        Ok(None)
+    }
+    async fn branch_of(&self, _: GraphId, _: LineNo) -> Result<Option<Branch>, StoreError> {
         Ok(None)
     }
     async fn graph_commit(&self, _: GraphId, _: CommitId) -> Result<Option<Commit>, StoreError> {

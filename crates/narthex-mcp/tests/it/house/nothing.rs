@@ -1,10 +1,12 @@
 //! What the store in memory has nothing to tell about.
 
+use std::sync::Arc;
+
 use async_trait::async_trait;
 use narthex_core::{
     AgentId, Conversation, ConversationId, ConversationSummary, Digest, Holder, Latch, Mode,
-    PageId, PageKey, PageRevision, PageSummary, PageView, Proposal, ProposalId, Slug, Space,
-    SpaceId, Spent, Switches, TokenId, TokenSummary,
+    PageId, PageKey, PageRevision, PageSummary, PageView, Proposal, ProposalId, ServerBook, Slug,
+    Space, SpaceId, Spent, Switches, TokenId, TokenSummary,
 };
 use narthex_store::chain::{Head, Seal, StoredRecord};
 use narthex_store::{
@@ -98,6 +100,12 @@ impl GateBooks for MemoryStore {
     }
     async fn switches(&self) -> Result<Switches, StoreError> {
         Ok(Switches::default())
+    }
+    async fn servers(&self) -> Result<Arc<ServerBook>, StoreError> {
+        Ok(Arc::default())
+    }
+    async fn definition(&self, _: Digest) -> Result<Option<String>, StoreError> {
+        Ok(None)
     }
     async fn noted_mode(&self) -> Result<Option<(Mode, Option<Mode>)>, StoreError> {
         Ok(Some((Mode::Guarded, None)))

@@ -1,10 +1,10 @@
 //! Branches: listed, made, protected, taken away.
 
 use narthex_core::Agent;
-use narthex_graph::engine::NewBranch;
+use narthex_graph::engine::{NewBranch, Unmerged};
 use narthex_store::Branch;
 
-use super::super::desk::{conflict, invalid};
+use super::super::desk::invalid;
 use super::super::graph_request::BranchRequest;
 use super::super::{BranchShown, Desk, GraphReply};
 use super::trouble::Stop;
@@ -59,18 +59,9 @@ impl Desk {
         let graph = self.graph_named(graph).await?;
         let name = name.parse().map_err(invalid)?;
         let engine = self.graphs.engine();
-        // Of one that is not there, or protected, that is said first.
-        let protected = engine.branch(&graph, &name).await?.protected;
-        if !protected && !force && engine.has_unmerged(&graph, &name).await? {
-            let message = format!(
-                "the branch `{name}` has commits that no other branch has, which would be lost: \
-                 merge it first, or delete it with --force"
-            );
-            return Err(conflict(message).into());
-        }
-        let done = self
-            .make("graph.branch.delete", &graph, || engine.delete_branch(&graph, &name))
-            .await?;
+        let unmerged = if force { Unmerged::Lost } else { Unmerged::Kept };
+        let delete = || engine.delete_branch(&graph, &name, unmerged);
+        let done = self.make("graph.branch.delete", &graph, delete).await?;
         Ok(changed(&graph, done))
     }
 

@@ -92,6 +92,7 @@ fn message(error: &GraphError) -> String {
         {
             format!("{error}\nallow it with --allow-data-loss, or change the schema")
         }
+        GraphError::Unmerged(_) => format!("{error}, or delete it with --force"),
         error => error.to_string(),
     }
 }
@@ -106,6 +107,7 @@ const fn kind(error: &GraphError) -> Trouble {
         | GraphError::HeadMoved { .. }
         | GraphError::Migration(_)
         | GraphError::Protected(_)
+        | GraphError::Unmerged(_)
         | GraphError::Conflicts(_) => Trouble::Conflict,
         GraphError::Exec(ExecError::TimedOut | ExecError::Cancelled) => Trouble::Unavailable,
         _ => Trouble::Invalid,

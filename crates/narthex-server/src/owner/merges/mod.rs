@@ -119,7 +119,7 @@ impl Desk {
             expected: None,
             resolutions,
             message: &message,
-            allow_data_loss: false,
+            allow_data_loss: merge.allow_data_loss,
             limits: self.graphs.limits(),
         };
         self.graphs.engine().merge(graph, &ask, maker).await
@@ -176,6 +176,7 @@ impl Desk {
             from_commit: merge.from_commit,
             into: merge.into.clone(),
             into_commit: merge.into_commit,
+            allow_data_loss: merge.allow_data_loss,
         })
     }
 

@@ -18,6 +18,9 @@ pub struct MergeInfo {
     pub into: BranchName,
     /// Where that stood.
     pub into_commit: CommitId,
+    /// Whether what the merged schema no longer shows is lost with it.
+    #[serde(default)]
+    pub allow_data_loss: bool,
 }
 
 /// What a merge would change.

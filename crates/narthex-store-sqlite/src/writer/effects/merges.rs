@@ -34,13 +34,20 @@ pub(super) async fn must_be_possible(
     must_be_in_its_space(bench, proposal, merge).await?;
     standing_at(bench, merge, &merge.from, merge.from_commit).await?;
     standing_at(bench, merge, &merge.into, merge.into_commit).await?;
-    let Some(first) = asked_already(bench, proposal, merge).await? else { return Ok(()) };
-    if first.merge.as_ref().is_some_and(|asked| asked.from_commit == merge.from_commit) {
+    let open = asked_already(bench, proposal, merge).await?;
+    let same = |asked: &&MergeRequest| {
+        asked.from_commit == merge.from_commit && asked.allow_data_loss == merge.allow_data_loss
+    };
+    if let Some(first) = open.iter().find(|one| one.merge.as_ref().is_some_and(|of| same(&of))) {
         return Err(Refused::MergeAsked(first.id).into());
     }
-    // Its branch has moved since, so nobody can make it any more: this one takes its place.
-    let note = format!("the branch has moved on, and proposal {} asks anew", proposal.id);
-    rows::decide(bench, first, ProposalStatus::Rejected, Some(&note), proposal.created).await
+    // Its branch has moved since, or more is asked for: this one takes its place.
+    let note = format!("proposal {} asks anew", proposal.id);
+    for one in open {
+        let (no, at) = (ProposalStatus::Rejected, proposal.created);
+        rows::decide(bench, one, no, Some(&note), at).await?;
+    }
+    Ok(())
 }
 
 /// Carries a proposed merge out.
@@ -105,17 +112,15 @@ async fn standing_at(
     }
 }
 
-/// The agent's own proposal of the same merge, if one waits. One that was put there from outside
-/// stands in nobody's way.
+/// The agent's own proposals of the same merge that are open: they wait, or are in conflict. One
+/// that was put there from outside stands in nobody's way.
 async fn asked_already(
     bench: &mut Bench<'_>,
     new: &Proposal,
     merge: &MergeRequest,
-) -> Result<Option<Proposal>, Fault> {
-    let found = sqlx::query(WAITING)
-        .bind(new.agent.as_bytes().as_slice())
-        .fetch_all(&mut *bench.conn)
-        .await?;
+) -> Result<Vec<Proposal>, Fault> {
+    let found =
+        sqlx::query(OPEN).bind(new.agent.as_bytes().as_slice()).fetch_all(&mut *bench.conn).await?;
     let same = |asked: &MergeRequest| {
         asked.graph == merge.graph && asked.from == merge.from && asked.into == merge.into
     };
@@ -123,8 +128,7 @@ async fn asked_already(
         let genuine = matter::proposal(Fields(row), bench.key).ok()?;
         genuine.current(bench.gate.matters()).ok()
     });
-    let mut asked = held.filter(|one| one.merge.as_ref().is_some_and(same));
-    Ok(asked.next())
+    Ok(held.filter(|one| one.merge.as_ref().is_some_and(same)).collect())
 }
 
 /// The write brings exactly what was proposed into exactly that branch. That it fits onto where the
@@ -178,5 +182,6 @@ async fn commit_of(
         .ok_or_else(|| Fault::damaged(format!("the commit {} is gone", of.commit)))
 }
 
-const WAITING: &str =
-    proposals!("WHERE p.agent = ?1 AND p.status = 'pending' AND p.merge IS NOT NULL");
+const OPEN: &str = proposals!(
+    "WHERE p.agent = ?1 AND p.status IN ('pending', 'conflict') AND p.merge IS NOT NULL"
+);

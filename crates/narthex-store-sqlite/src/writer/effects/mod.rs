@@ -14,6 +14,7 @@ mod page_rows;
 mod pages;
 pub(super) mod proposals;
 mod prune;
+mod servers;
 mod settings;
 mod spaces;
 mod switches;
@@ -60,6 +61,11 @@ pub(super) async fn apply(
             settings::space_ceiling(bench, space, ceiling).await
         }
         Effect::NoteMode { mode, chosen } => settings::note_mode(bench, mode, chosen).await,
+        Effect::SwitchServers { on } => servers::switch(bench, on).await,
+        Effect::SetServer { name, standing, texts } => {
+            servers::set(bench, name, *standing, &texts).await
+        }
+        Effect::SetProfiles { agent, profiles } => servers::profiles(bench, agent, profiles).await,
         Effect::EngageSwitch(engaged) => switches::engage(bench, engaged).await,
         Effect::LiftSwitch { scope } => switches::lift(bench, scope).await,
         Effect::ClearLatch { holder, taint, ran_out } => {
@@ -128,6 +134,9 @@ pub(super) const fn touches(effect: &Effect) -> Touches {
         | Effect::RejectProposal { .. }
         | Effect::MarkConflict { .. }
         | Effect::NoteMode { .. }
+        | Effect::SwitchServers { .. }
+        | Effect::SetServer { .. }
+        | Effect::SetProfiles { .. }
         | Effect::EngageSwitch(_)
         | Effect::LiftSwitch { .. }
         | Effect::ClearLatch { .. }

@@ -50,7 +50,14 @@ impl House {
             };
             done(store, graphs(GraphWrite::Branch(line))).await;
         }
-        let merge = MergeRequest { graph: id, from, from_commit: into_commit, into, into_commit };
+        let merge = MergeRequest {
+            graph: id,
+            from,
+            from_commit: into_commit,
+            into,
+            into_commit,
+            allow_data_loss: false,
+        };
         let proposal = Proposal {
             entity_type: EntityType::Graph,
             action: ChangeAction::Merge,

@@ -16,8 +16,9 @@ use std::time::Duration;
 use narthex_core::{
     Actor, Agent, AgentId, AgentKind, Approval, ApprovalId, ApprovalStatus, Arming, Binding,
     CallId, Cause, ChangeAction, Digest, Engaged, EngagedBy, EntityType, Grants, Holder, Latch,
-    Mode, PageDraft, Phase, Proposal, ProposalId, ProposalStatus, Reason, RecordDraft, Space,
-    SpaceId, Subject, SwitchScope, Taint, Tier, Timestamp, Title, Transport, Usage,
+    Mode, PageDraft, Phase, Proposal, ProposalId, ProposalStatus, Reason, RecordDraft,
+    ServerStanding, Slug, Space, SpaceId, Subject, SwitchScope, Taint, Tier, Timestamp, Title,
+    Transport, Usage,
 };
 use narthex_store::suite::Backend as _;
 use narthex_store::{
@@ -65,6 +66,14 @@ impl House {
         commit(store, self.arming(&self.agent, UNTRUSTED)).await.expect("commits");
         done(store, Effect::EngageSwitch(self.engaged(self.scope()))).await;
         done(store, Effect::NoteMode { mode: Mode::Guarded, chosen: Some(Mode::Readonly) }).await;
+        done(store, Effect::SwitchServers { on: true }).await;
+        let standing =
+            ServerStanding { start: Some(Digest::of(b"a")), ..ServerStanding::default() };
+        let name: Slug = "web".parse().expect("a slug");
+        let (agent, profiles) = (self.agent.id, vec![name.clone()]);
+        let standing = Box::new(standing);
+        done(store, Effect::SetServer { name, standing, texts: Vec::new() }).await;
+        done(store, Effect::SetProfiles { agent, profiles }).await;
         for _ in 0..5 {
             commit(store, call(&self.agent)).await.expect("commits");
         }

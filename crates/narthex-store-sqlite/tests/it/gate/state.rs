@@ -22,8 +22,8 @@ async fn whatever_is_done_to_it_everything_is_stopped() {
         "UPDATE switches SET mac = zeroblob(32)",
         "DELETE FROM switches",
         "INSERT INTO switches VALUES ('upstream:web', '{}', zeroblob(32))",
-        "UPDATE settings SET body = '[\"open\",null]'",
-        "UPDATE settings SET key = 'other'",
+        "UPDATE settings SET body = '[\"open\",null]' WHERE key = 'mode'",
+        "UPDATE settings SET key = 'other' WHERE key = 'mode'",
         "DELETE FROM settings",
         "UPDATE gate_seal SET mac = zeroblob(32) WHERE name = 'gate'",
         "DELETE FROM gate_seal WHERE name = 'gate'",
@@ -157,4 +157,32 @@ async fn a_house_whose_tables_were_left_alone_says_nothing() {
     assert!(store.is_writable());
     assert!(store.damaged_rows().await.expect("reads").is_empty());
     store.close().await.expect("closes");
+}
+
+/// What was approved of servers is under the same MACs and the same seal.
+#[tokio::test]
+async fn nobody_approves_a_server_by_editing_the_database() {
+    for change in [
+        "UPDATE settings SET body = replace(body, '\"start\":\"', '\"start\":\"0') WHERE key = 'server/web'",
+        "UPDATE settings SET key = 'server/other' WHERE key = 'server/web'",
+        "INSERT INTO settings SELECT 'server/other', body, mac FROM settings WHERE key = 'server/web'",
+        "INSERT INTO settings VALUES ('server/x', '{\"disabled\":false,\"start\":null,\"definitions\":{}}', zeroblob(32))",
+        "DELETE FROM settings WHERE key = 'server/web'",
+        "UPDATE settings SET body = 'false' WHERE key = 'servers'",
+        "DELETE FROM settings WHERE key = 'servers'",
+        "DELETE FROM settings WHERE key LIKE 'profiles/%'",
+        "UPDATE settings SET body = '[\"all\"]' WHERE key LIKE 'profiles/%'",
+    ] {
+        let (house, store) = House::open().await;
+        house.furnish(&store).await;
+        store.close().await.expect("closes");
+        house.sql(change).await;
+        let store = house.backend.store().await.expect("opens");
+        let switches = store.switches().await.expect("reads");
+        assert!(switches.get(&SwitchScope::Everything).is_some(), "{change}");
+        let book = store.servers().await.expect("reads");
+        let known: Vec<&str> = book.standings.keys().map(narthex_core::Slug::as_str).collect();
+        assert!(known.iter().all(|name| *name == "web"), "{change}: {known:?}");
+        store.close().await.expect("closes");
+    }
 }

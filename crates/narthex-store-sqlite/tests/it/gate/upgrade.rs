@@ -37,7 +37,7 @@ async fn older(migrated: bool) -> (House, narthex_core::Proposal) {
          DROP TABLE approvals; DROP TABLE latches; DROP TABLE switches; DROP TABLE settings;
          DROP TABLE budgets; DROP TABLE gate_seal; DROP TABLE IF EXISTS ledger_checkpoints;
          DROP TABLE IF EXISTS ledger_base; DELETE FROM _sqlx_migrations WHERE version > 1;
-         DROP TABLE graph_touched; DROP TABLE graph_texts_old; DROP TABLE graph_texts; DROP TABLE graph_indexes;
+         DROP TABLE definitions; DROP TABLE graph_touched; DROP TABLE graph_texts_old; DROP TABLE graph_texts; DROP TABLE graph_indexes;
          DROP TABLE graph_index_old; DROP TABLE graph_index; DROP TABLE graph_history;
          DROP TABLE graph_to; DROP TABLE graph_from; DROP TABLE graph_rows;
          DROP TABLE graph_schemas; DROP TABLE graph_commits; DROP TABLE graph_lines;

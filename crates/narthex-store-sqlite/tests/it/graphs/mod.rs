@@ -2,6 +2,7 @@
 
 #![allow(clippy::expect_used, clippy::panic, reason = "tests")]
 
+mod kept;
 mod speed;
 mod tamper;
 mod tiny;

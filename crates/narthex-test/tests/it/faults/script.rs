@@ -215,6 +215,8 @@ impl Script {
             consent: Consent::Absent,
             request: None,
             session: None,
+            passage: false,
+            progress: None,
         };
         self.gate.call(&self.admitted, surface, invocation).await
     }

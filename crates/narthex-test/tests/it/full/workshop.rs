@@ -393,8 +393,15 @@ pub(super) async fn call(
     consent: Consent,
 ) -> Result<ToolOutput, CallError> {
     let request = Some(RequestId::new("1"));
-    let invocation =
-        Invocation { tool: tool.to_owned(), arguments, consent, request, session: None };
+    let invocation = Invocation {
+        tool: tool.to_owned(),
+        arguments,
+        consent,
+        request,
+        session: None,
+        passage: false,
+        progress: None,
+    };
     gate.call(admitted, surface, invocation).await
 }
 

@@ -69,6 +69,12 @@ async fn each_way_to_fail_leaves_its_record_and_the_house_stays_up() -> anyhow::
         ("change-hang", 200, Some("deadline_exceeded"), vec![refused(late)]),
         ("send", 200, None, vec![intent, left(Phase::Outcome, Reason::Permitted, Outcome::Ok)]),
         ("send-fail", 500, None, vec![intent, left(Phase::Outcome, ours, Outcome::Error)]),
+        (
+            "send-refused",
+            200,
+            None,
+            vec![intent, left(Phase::Outcome, Reason::UpstreamFailed, Outcome::Error)],
+        ),
         ("send-panic", 500, None, vec![intent, left(Phase::Outcome, ours, Outcome::Error)]),
         (
             "send-hang",
@@ -126,12 +132,14 @@ async fn an_outcome_that_cannot_be_recorded_is_unknown_and_not_to_be_tried_again
 -> anyhow::Result<()> {
     let rigged = rigged(Mode::Guarded, Tier::T1, Duration::from_millis(600)).await?;
     let (client, before) = (rigged.door.client(&rigged.token), rigged.house.seq().await?);
-    let acted = async {
+    let failing = async {
         until(async || rigged.rig.performed.load(Ordering::SeqCst) == 1).await?;
         rigged.house.faults().fail_writing(true);
         anyhow::Ok(())
     };
-    let (answer, ()) = tokio::try_join!(client.call("send-hang", json!({})), acted)?;
+    let (answer, failing) = tokio::join!(client.call("send-hang", json!({})), failing);
+    failing?;
+    let answer = answer?;
     rigged.house.faults().fail_writing(false);
     assert_eq!(
         (answer.status, answer.tool_code().as_deref()),

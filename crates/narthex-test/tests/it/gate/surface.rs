@@ -24,6 +24,7 @@ pub(super) const TOOLS: &[(&str, EffectSite, Tier)] = &[
     ("change-hang", EffectSite::Local, Tier::T1),
     ("send", EffectSite::External, Tier::T1),
     ("send-fail", EffectSite::External, Tier::T1),
+    ("send-refused", EffectSite::External, Tier::T1),
     ("send-panic", EffectSite::External, Tier::T1),
     ("send-hang", EffectSite::External, Tier::T1),
     ("publish", EffectSite::External, Tier::T2),
@@ -52,6 +53,12 @@ impl Rig {
             Some("panic") => panic!("on purpose"),
             Some("hang") => std::future::pending().await,
             Some("fail") => Err(ToolError::Internal("a secret of the tool".to_owned())),
+            Some("refused") => Err(ToolError::Upstream {
+                code: -32602,
+                message: "no such thing there".to_owned(),
+                data: None,
+                taint: narthex_core::Taint::CLEAN,
+            }),
             _ => Ok(ToolOutput::new(json!({"done": true}))),
         }
     }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use narthex_test::{Answer, Client, Era, Persona};
 use serde_json::{Value, json};
 
-use super::harbour::{Harbour, code, done, insert, options, slugs_of};
+use super::harbour::{Harbour, SCHEMA, code, done, insert, options, slugs_of};
 
 const THING: &str = r#"
     insert Thing { slug: "all", flag: true, whole: 4294967295, big: -9223372036854775808,
@@ -316,6 +316,36 @@ async fn resources_are_advertised_where_they_are() -> anyhow::Result<()> {
             assert_eq!(text(&one), text(&other));
             assert!(text(&one).contains("node Person") || text(&one).contains("\"main\""), "{one}");
         }
+    }
+    Ok(())
+}
+
+/// What is found by words and vectors is found through the surface too.
+#[tokio::test]
+async fn words_and_vectors_are_asked_for() -> anyhow::Result<()> {
+    let harbour = Harbour::with_mine(options()).await?;
+    let agent = harbour.agent(Persona::AgentA);
+    let schema = SCHEMA.replace("list: [String]", "list: [String]  said: String? @index");
+    done(&agent, "schema_apply", json!({"schema": schema, "branch": "mine"})).await?;
+    let more = r#"
+        insert Person { slug: "eve", name: "engines and poems" }
+        insert Person { slug: "fay", name: "poems" }
+        insert Thing { slug: "one", said: "an engine", at: [1.0, 0.0] }
+        insert Thing { slug: "two", said: "an engine", at: [0.0, 1.0] }
+        insert Thing { slug: "boat", said: "a boat", at: [1.0, 0.1] }"#;
+    done(&agent, "graph_mutate", json!({"query": more, "branch": "mine"})).await?;
+    let ranked = "match { $t: Thing } return { $t.slug as slug } order { \
+        rrf(nearest($t.at, [1.0, 0.0]), bm25($t.said, \"engine\")) desc } limit 1";
+    for (query, found) in [
+        (r#"match { $p: Person  fuzzy($p.name, "enginse") } return { $p.slug as slug }"#, "eve"),
+        (
+            r#"match { $p: Person  match_text($p.name, "poems engines") } return { $p.slug as slug }"#,
+            "eve",
+        ),
+        (ranked, "one"),
+    ] {
+        let answer = done(&agent, "graph_query", json!({"query": query, "branch": "mine"})).await?;
+        assert_eq!(slugs_of(&answer), [found], "{query}: {answer}");
     }
     Ok(())
 }

@@ -2,6 +2,7 @@
 
 use base64::Engine as _;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD as URL_SAFE_NO_PAD;
+use narthex_server::owner::{BranchRequest, GraphRequest};
 use narthex_test::{Era, Persona};
 use serde_json::{Value, json};
 
@@ -132,6 +133,20 @@ async fn what_may_not_be_read_is_not_reached_by_other_ways() -> anyhow::Result<(
             "policy_denied",
             "{tool} {arguments}"
         );
+    }
+    // Its name stays with its commits when it is gone.
+    let (graph, name) = ("harbour".to_owned(), "secret".to_owned());
+    let gone = BranchRequest::Delete { graph, name, force: true };
+    harbour.ask(GraphRequest::Branch(gone)).await?;
+    for (tool, arguments) in [
+        ("graph_query", json!({"query": query, "snapshot": commit})),
+        ("graph_snapshot", json!({"snapshot": commit})),
+        ("schema_get", json!({"snapshot": commit})),
+        ("commit_get", json!({"commit": commit, "changes": true})),
+        ("everyone", json!({"snapshot": commit})),
+        ("branch_create", json!({"name": "fork", "snapshot": commit})),
+    ] {
+        assert_eq!(code(&agent, tool, arguments).await?, "policy_denied", "{tool}, gone");
     }
     // Its commits are not in the history of what was forked before them.
     for before in [json!({"branch": "main"}), json!({"branch": "main", "before": commit})] {

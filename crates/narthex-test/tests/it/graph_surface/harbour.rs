@@ -212,6 +212,17 @@ impl Harbour {
         }
     }
 
+    /// The owner takes `email` away on a branch.
+    pub(crate) async fn drop_email(&self, branch: &str) -> anyhow::Result<()> {
+        let change = GraphChange {
+            graph: "harbour".to_owned(),
+            branch: Some(branch.to_owned()),
+            ..GraphChange::default()
+        };
+        let schema = SCHEMA.replace("    email: String? @unique\n", "");
+        self.ask(GraphRequest::Apply { change, schema, allow_data_loss: true }).await.map(drop)
+    }
+
     /// The slugs of people as the owner sees them, with their ages.
     pub(crate) async fn people(&self, at: &str) -> anyhow::Result<String> {
         let text = "match { $p: Person } return { $p.slug, $p.age } order { $p.slug }".to_owned();

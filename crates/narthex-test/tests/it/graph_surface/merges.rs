@@ -153,3 +153,54 @@ async fn what_an_agent_says_of_a_merge_is_a_plain_line() -> anyhow::Result<()> {
     assert!(!said.chars().any(|c| c.is_control() || c == '\u{202e}'), "{said:?}");
     Ok(())
 }
+
+/// What would be lost is asked for in so many words, and shown in as many.
+#[tokio::test]
+async fn a_merge_that_loses_something_is_proposed_and_approved_as_that() -> anyhow::Result<()> {
+    let harbour = Harbour::with_mine(options()).await?;
+    let agent = harbour.agent(Persona::AgentA);
+    harbour.drop_email("mine").await?;
+    done(&agent, "graph_mutate", insert("cyd", "mine")).await?;
+    let told = agent.call("branch_merge", merge()).await?;
+    assert_eq!(told.tool_code().as_deref(), Some("invalid_arguments"), "{told:?}");
+    assert!(told.text.contains("`Person.email` is removed"), "{told:?}");
+    let mut allowed = merge();
+    allowed["allow_data_loss"] = true.into();
+    let id = asked(&agent, allowed).await?;
+    let detail = show(&harbour, &id).await?;
+    assert!(detail.info.merge.is_some_and(|merge| merge.allow_data_loss));
+    let change = detail.change.expect("a change");
+    assert_eq!((change.trouble, change.as_merged), (None, true));
+    assert!(detail.diff.contains("-    email: String? @unique"), "{}", detail.diff);
+    harbour.house.owner(Request::InboxApprove { proposal: id }).await?;
+    assert_eq!(harbour.people("main").await?, "ada:36 bob:40 cyd:null");
+    let schema = done(&agent, "schema_get", json!({})).await?;
+    assert!(!schema["source"].as_str().expect("a text").contains("email"), "{schema}");
+    Ok(())
+}
+
+/// What was given up elsewhere is given up in the agent's own branch by the agent alone; in others
+/// it is not.
+#[tokio::test]
+async fn what_main_gave_up_comes_into_an_agents_own_branch() -> anyhow::Result<()> {
+    let harbour = Harbour::with_mine(options()).await?;
+    let agent = harbour.agent(Persona::AgentA);
+    let mail = json!({"query": r#"update Person set { email: "b@x" } where slug = "bob""#,
+        "branch": "mine"});
+    done(&agent, "graph_mutate", mail).await?;
+    harbour.branch("harbour", "shared", false).await?;
+    harbour.drop_email("main").await?;
+    let inwards =
+        |into: &str, allow: bool| json!({"from": "main", "into": into, "allow_data_loss": allow});
+    let told = agent.call("branch_merge", inwards("mine", false)).await?;
+    assert_eq!(told.tool_code().as_deref(), Some("invalid_arguments"), "{told:?}");
+    let made = done(&agent, "branch_merge", inwards("mine", true)).await?;
+    assert_eq!(made["status"], "merged", "{made}");
+    let shared = agent.call("branch_merge", inwards("shared", true)).await?;
+    assert_eq!(shared.structured()["status"], "proposed", "{shared:?}");
+    done(&agent, "graph_mutate", insert("cyd", "mine")).await?;
+    let id = asked(&agent, merge()).await?;
+    harbour.house.owner(Request::InboxApprove { proposal: id }).await?;
+    assert_eq!(harbour.people("main").await?, "ada:36 bob:40 cyd:null");
+    Ok(())
+}

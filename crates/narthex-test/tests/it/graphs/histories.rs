@@ -9,7 +9,9 @@ use narthex_core::{
     Actor, CallId, Phase, RecordDraft, Space, SpaceId, Timestamp, Title, Transport,
 };
 use narthex_graph::Engine;
-use narthex_graph::testing::histories::{ACT_BYTES, Act, Played, Stage, play};
+use narthex_graph::testing::histories::{
+    ACT_BYTES, Act, Played, Stage, cases, play, seed_bytes, seeds,
+};
 use narthex_server::DataDir;
 use narthex_store::{
     Clock, Commits as _, Effect, GraphWrite, ManualClock, StoreError, UnitOfWork, fresh_uuid,
@@ -117,41 +119,32 @@ impl Stage for Rooms {
 
 #[test]
 fn histories_come_out_as_the_model_says() {
-    #[expect(clippy::disallowed_methods, reason = "asked for by whoever runs the test")]
-    let asked: Option<u32> =
-        std::env::var("NARTHEX_HISTORIES").ok().and_then(|text| text.parse().ok());
-    let config = Config {
-        cases: asked.unwrap_or(CASES),
-        max_shrink_iters: 500,
-        failure_persistence: None,
-        ..Config::default()
-    };
     let runtime = tokio::runtime::Runtime::new().unwrap();
     // One database for all: each history is a graph of its own. A failure leaves it as it is.
     let rooms = std::cell::RefCell::new(runtime.block_on(Rooms::new()));
     let total = std::cell::Cell::new(Played::default());
     let acts = vec(any::<[u8; ACT_BYTES]>(), 8..LENGTH);
-    // The same each time, unless more are asked for.
-    let mut runner = if asked.is_some() {
-        TestRunner::new(config)
-    } else {
-        let rng = TestRng::deterministic_rng(RngAlgorithm::ChaCha);
-        TestRunner::new_with_rng(config, rng)
-    };
-    let ran = runner.run(&acts, |bytes| {
-        let acts = [Act::opening(), Act::of(bytes.as_flattened())].concat();
-        let mut rooms = rooms.borrow_mut();
-        let mut sum = total.get();
-        sum += runtime.block_on(play(&mut *rooms, &acts));
-        total.set(sum);
-        Ok(())
-    });
-    println!("{:?}", total.get());
-    if let Err(TestError::Fail(why, bytes)) = ran {
-        let acts = [Act::opening(), Act::of(bytes.as_flattened())].concat();
-        let acts: Vec<String> = acts.iter().map(|act| format!("{act:?}")).collect();
-        panic!("{why}\n{}\n{bytes:?}", acts.join("\n"));
+    let seeds = seeds();
+    let cases = cases(CASES).div_ceil(u32::try_from(seeds.len()).unwrap());
+    for seed in seeds {
+        println!("NARTHEX_SEED={seed}");
+        let config =
+            Config { cases, max_shrink_iters: 500, failure_persistence: None, ..Config::default() };
+        let rng = TestRng::from_seed(RngAlgorithm::ChaCha, &seed_bytes(seed));
+        let ran = TestRunner::new_with_rng(config, rng).run(&acts, |bytes| {
+            let mut rooms = rooms.borrow_mut();
+            let mut sum = total.get();
+            sum += runtime.block_on(play(&mut *rooms, &Act::history(&bytes)));
+            total.set(sum);
+            Ok(())
+        });
+        if let Err(TestError::Fail(why, bytes)) = ran {
+            let acts: Vec<String> =
+                Act::history(&bytes).iter().map(|act| format!("{act:?}")).collect();
+            panic!("NARTHEX_SEED={seed}: {why}\n{}\n{bytes:?}", acts.join("\n"));
+        }
     }
+    println!("{:?}", total.get());
     let Played { refused, merged, decided, met, late, grown, .. } = total.get();
     for (what, count) in
         [("refused", refused), ("merged", merged), ("met", met), ("late", late), ("grown", grown)]
@@ -163,5 +156,5 @@ fn histories_come_out_as_the_model_says() {
 }
 
 /// Histories, unless `NARTHEX_HISTORIES` says how many.
-const CASES: u32 = 25;
+const CASES: u32 = 30;
 const LENGTH: usize = 32;

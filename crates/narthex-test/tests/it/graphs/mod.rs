@@ -2,6 +2,7 @@
 
 mod hammer;
 mod histories;
+mod kinds;
 mod twelve;
 mod work;
 
@@ -15,6 +16,7 @@ use narthex_graph::engine::{
     Ask, Done, Load, LoadMode, Maker, MergeAsk, Mutation, NewBranch, Prepared, SchemaChange,
 };
 use narthex_graph::exec::{Limits, Page};
+use narthex_graph::merge::Asked;
 use narthex_graph::{Engine, GraphError};
 use narthex_store::{At, Effect, GraphInfo, Store, SystemClock, UnitOfWork, fresh_uuid};
 use narthex_test::{HouseOptions, TestHouse};
@@ -107,12 +109,21 @@ impl Net {
     }
 
     async fn merge(&self, from: &str, into: &str) -> Result<Done, GraphError> {
+        self.merge_with(from, into, &[]).await
+    }
+
+    async fn merge_with(
+        &self,
+        from: &str,
+        into: &str,
+        resolutions: &[Asked],
+    ) -> Result<Done, GraphError> {
         let (from, into) = (from.parse()?, into.parse()?);
         let ask = MergeAsk {
             from: &from,
             into: &into,
             expected: None,
-            resolutions: &[],
+            resolutions,
             message: "",
             allow_data_loss: false,
             limits: &self.limits,

@@ -67,6 +67,11 @@ impl Graphs for Counting {
         self.inner.branch(graph, name).await
     }
 
+    async fn branch_of(&self, graph: GraphId, line: LineNo) -> Result<Option<Branch>, StoreError> {
+        self.work.done::<()>(&[]);
+        self.inner.branch_of(graph, line).await
+    }
+
     async fn graph_commit(
         &self,
         graph: GraphId,

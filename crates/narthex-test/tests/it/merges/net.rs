@@ -142,6 +142,7 @@ impl Net {
                 from_commit: from.id,
                 into: "main".parse()?,
                 into_commit: into.id,
+                allow_data_loss: false,
             }),
             reason: "three rows \u{1b}[2J".to_owned(),
             taint: Taint::CLEAN,

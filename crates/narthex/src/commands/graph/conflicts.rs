@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use narthex_graph::merge::Asked;
 use narthex_server::owner::{ConflictShown, ConflictsShown};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::source::Source;
 use crate::output::clean;
@@ -25,11 +25,11 @@ pub(super) fn print(context: &Context, found: &ConflictsShown) -> Result<Exit, F
     if found.total > found.listed.len() {
         output::text(format!("… and {} more.\n", found.total - found.listed.len()))?;
     }
-    if found.listed.iter().any(|one| row(one).is_some()) {
+    if found.listed.iter().any(|one| ways(one).next().is_some()) {
         output::text(
             "Say how each row is to be in a file, a JSON array of such lines with \"ours\", \
              \"theirs\" or \"gone\" (or \"given\": {…} instead of \"take\"), and give it with \
-             --resolve FILE.",
+             --resolve FILE. What is shown is one way.",
         )?;
     }
     Ok(Exit::Conflict)
@@ -43,15 +43,15 @@ fn shown(one: &ConflictShown) -> String {
             let _ = writeln!(text, "  {side:<7} {}", clean::short(&has.to_string(), WIDTH));
         }
     }
-    if let Some(row) = row(one) {
-        let line = json!({"row": row, "take": "ours"}).to_string();
-        let _ = writeln!(text, "  resolve {}", clean::line(&line));
+    for way in ways(one) {
+        let _ = writeln!(text, "  resolve {}", clean::line(&way.to_string()));
     }
     text
 }
 
-fn row(one: &ConflictShown) -> Option<&serde_json::Value> {
-    one.conflict.get("row").filter(|row| !row.is_null())
+/// Lines that resolve it.
+fn ways(one: &ConflictShown) -> impl Iterator<Item = &Value> {
+    one.conflict.get("resolve").and_then(Value::as_array).into_iter().flatten()
 }
 
 /// What a file says about rows; nothing if none is given.

@@ -44,6 +44,10 @@ fn conflicts(out: &mut String, change: &MergeChange) {
     let _ = writeln!(out, "\n{bold}{} to decide on{bold:#}", change.conflicts_total);
     for conflict in &change.conflicts {
         let _ = writeln!(out, "{bad}! {}{bad:#}", clean::short(&conflict.said, LINE));
+        let ways = conflict.conflict.get("resolve").and_then(Value::as_array);
+        for way in ways.into_iter().flatten() {
+            let _ = writeln!(out, "  resolve {}", clean::line(&way.to_string()));
+        }
     }
     if change.conflicts_total > change.conflicts.len() {
         let _ = writeln!(out, "… and more");
@@ -155,7 +159,8 @@ mod tests {
                 {"change": "removed", "row": null, "properties": []},
             ],
             "conflicts_total": 2,
-            "conflicts": [{"said": "Person `\u{7}`: changed on both sides", "conflict": {}}],
+            "conflicts": [{"said": "Person `\u{7}`: changed on both sides",
+                "conflict": {"resolve": [{"row": {"key": "\u{7}"}, "take": "ours"}]}}],
         }))
         .expect("a change");
         let text = anstream::adapter::strip_str(&shown(&change)).to_string();
@@ -167,7 +172,8 @@ mod tests {
              - a row of a type that is gone\n\
              … and more rows\n\n\
              2 to decide on\n\
-             ! Person `⟨U+0007⟩`: changed on both sides\n\
+             ! Person `⟨U+0007⟩`: changed on both sides\n  \
+             resolve {\"row\":{\"key\":\"\\u0007\"},\"take\":\"ours\"}\n\
              … and more"
         );
         assert_eq!(hidden(&change), 2);

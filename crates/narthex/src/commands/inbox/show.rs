@@ -101,6 +101,9 @@ fn facts(detail: &ProposalDetail) -> Vec<(&'static str, Said)> {
         };
         facts.push(("from", place(&merge.from, merge.from_commit, change.from_now).into()));
         facts.push(("into", place(&merge.into, merge.into_commit, change.into_now).into()));
+        if merge.allow_data_loss {
+            facts.push(("loses", bad("what the merged schema no longer shows: types, properties")));
+        }
         if let Some(trouble) = &change.trouble {
             facts.push(("trouble", bad(trouble)));
         }

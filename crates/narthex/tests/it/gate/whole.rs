@@ -88,7 +88,15 @@ async fn call(
     let identified = gate.identify(presented).await.map_err(stopped)?;
     let admitted = gate.admit(identified).await.map_err(stopped)?;
     let (tool, consent) = ("post".to_owned(), Consent::Absent);
-    let invocation = Invocation { tool, arguments, consent, request: None, session: None };
+    let invocation = Invocation {
+        tool,
+        arguments,
+        consent,
+        request: None,
+        session: None,
+        passage: false,
+        progress: None,
+    };
     gate.call(&admitted, surface, invocation).await
 }
 

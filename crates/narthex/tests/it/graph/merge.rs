@@ -37,6 +37,28 @@ fn a_conflict_is_shown_and_resolved() {
     assert_eq!(log[0]["parents"].as_array().map(Vec::len), Some(2));
 }
 
+/// What is printed is what works, for a rule over several rows too.
+#[test]
+fn a_conflict_is_resolved_exactly_as_it_says() {
+    let house = Fixture::new();
+    let work = |at: &str, branch: &str| {
+        let text = format!("insert WorksAt {{ from: \"ada\", to: \"{at}\" }}");
+        house.ask(&["mutate", "people", "--text", &text, "--branch", branch]);
+    };
+    let company = "insert Company { slug: \"other\" }";
+    house.ask(&["mutate", "people", "--text", company]);
+    house.ask(&["branch", "create", "people", "ideas"]);
+    work("acme", "ideas");
+    work("other", "main");
+    let said = house.fails(&["merge", "people", "ideas"], 4, "2 WorksAt would begin there");
+    let lines: Vec<&str> =
+        said.lines().filter_map(|line| line.trim().strip_prefix("resolve ")).collect();
+    assert_eq!(lines.len(), 1, "{said}");
+    house.file("said.json", &format!("[{}]", lines.join(",")));
+    let merged = house.ask(&["merge", "people", "ideas", "--resolve", "said.json"]);
+    assert_eq!(merged["committed"], true);
+}
+
 #[test]
 fn a_branch_with_what_no_other_has_is_not_deleted_by_mistake() {
     let house = Fixture::new();

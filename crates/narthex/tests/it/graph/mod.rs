@@ -99,12 +99,13 @@ impl Fixture {
         stdout(&output)
     }
 
-    /// It must end with this code and say this, on standard error or output.
-    pub(crate) fn fails(&self, args: &[&str], code: i32, says: &str) {
+    /// It must end with this code and say this, on standard error or output; all it said.
+    pub(crate) fn fails(&self, args: &[&str], code: i32, says: &str) -> String {
         let output = narthex(&words(&self.args(args)), &self.house());
         let said = format!("{}{}", stderr(&output), stdout(&output));
         assert_eq!(output.status.code(), Some(code), "{args:?}: {said}");
         assert!(said.contains(says), "{args:?} does not say {says:?}: {said}");
+        said
     }
 
     fn args(&self, args: &[&str]) -> Vec<String> {

@@ -8,6 +8,7 @@ use narthex_store::{
 };
 use sqlx::SqliteConnection;
 
+use super::ahead::Ahead;
 use super::{index, lines, rows, texts};
 use crate::fault::Fault;
 use crate::gate::Bench;
@@ -150,8 +151,8 @@ async fn all(
     let (mut entries, mut ends) = (index::Entries::default(), Vec::new());
     // Only what is listed, on one page, comes with indexes that are built.
     let mut builds_left = builds;
-    for page in writes.into_pages() {
-        let page = page.map_err(|_| Refused::UnfitCommit("its rows cannot be read"))?;
+    let mut pages = Ahead::of(writes);
+    while let Some(page) = pages.next().await? {
         touched.add(&page)?;
         touched.put_aside(conn, onto).await?;
         rows::supersede(conn, onto, &page).await?;

@@ -1,5 +1,6 @@
 //! Graphs: founded, branched, committed to, taken away.
 
+mod ahead;
 mod bulk;
 mod commit;
 mod found;

@@ -4,7 +4,7 @@ use bytes::{Bytes, BytesMut};
 
 /// A reader of events.
 #[derive(Debug)]
-pub(super) struct Events {
+pub(crate) struct Events {
     max_bytes: usize,
     line: BytesMut,
     data: BytesMut,
@@ -13,15 +13,15 @@ pub(super) struct Events {
 
 /// A line or an event over the bound.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct TooLarge;
+pub(crate) struct TooLarge;
 
 impl Events {
-    pub(super) fn new(max_bytes: usize) -> Self {
+    pub(crate) fn new(max_bytes: usize) -> Self {
         Self { max_bytes, line: BytesMut::new(), data: BytesMut::new(), has_data: false }
     }
 
     /// Takes the next bytes; the data of each event they complete.
-    pub(super) fn feed(&mut self, mut bytes: &[u8]) -> Result<Vec<Bytes>, TooLarge> {
+    pub(crate) fn feed(&mut self, mut bytes: &[u8]) -> Result<Vec<Bytes>, TooLarge> {
         let mut done = Vec::new();
         while let Some(end) = bytes.iter().position(|byte| *byte == b'\n') {
             let (piece, rest) = bytes.split_at_checked(end).unwrap_or((bytes, &[]));

@@ -1,0 +1,27 @@
+//! What chance begins with.
+
+use narthex_store::fresh_uuid;
+
+/// One seed that is always the same and a fresh one; or the one that `NARTHEX_SEED` says, to play
+/// what failed once more.
+#[expect(clippy::disallowed_methods, reason = "asked for by whoever runs the test")]
+pub fn seeds() -> Vec<u64> {
+    let said = std::env::var("NARTHEX_SEED").ok().and_then(|text| text.parse().ok());
+    said.map_or_else(|| vec![1, fresh_uuid().as_u64_pair().1], |seed| vec![seed])
+}
+
+/// How many histories to play, all in all: as many as `NARTHEX_HISTORIES` says, or these.
+#[expect(clippy::disallowed_methods, reason = "asked for by whoever runs the test")]
+pub fn cases(unless_said: u32) -> u32 {
+    let said = std::env::var("NARTHEX_HISTORIES").ok().and_then(|text| text.parse().ok());
+    said.unwrap_or(unless_said)
+}
+
+/// A seed as a generator takes it.
+pub fn seed_bytes(seed: u64) -> [u8; 32] {
+    let mut bytes = [0; 32];
+    for (place, byte) in bytes.iter_mut().zip(seed.to_le_bytes().into_iter().cycle()) {
+        *place = byte;
+    }
+    bytes
+}
