@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{AgentId, Budget, Grants, Slug, SpaceId, Tier, Timestamp, Title, TokenId};
+use crate::{AgentId, Budget, Grants, Slug, SpaceId, Tier, Timestamp, Title, TokenId, ToolTiers};
 
 /// What sort of agent it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -52,6 +52,8 @@ pub struct Agent {
     pub ceiling: Tier,
     /// What it may use up; none is what the house gives everyone.
     pub budget: Option<Budget>,
+    /// Tools that have another tier for it than they declare.
+    pub tiers: ToolTiers,
     /// The space it is bound to. None is refused on every surface, never unrestricted.
     pub space: Option<SpaceId>,
     /// Whether the owner switched it off.

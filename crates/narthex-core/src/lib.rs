@@ -40,6 +40,7 @@ mod text;
 mod tier;
 mod time;
 mod token;
+mod tool_tiers;
 mod words;
 
 pub use agent::{Agent, AgentKind, Principal};
@@ -80,3 +81,4 @@ pub use text::{TextError, Title, clean_line};
 pub use tier::{Ceiling, Consent, Mode, ParseModeError, ParseTierError, Tier};
 pub use time::Timestamp;
 pub use token::{TokenLabel, TokenSummary};
+pub use tool_tiers::{ToolName, ToolNameError, ToolTiers};

@@ -178,6 +178,7 @@ fn refusal_of(refused: &narthex_store::Refused) -> ToolError {
         | Refused::AlreadyDecided(_)
         | Refused::NotEngaged(_)
         | Refused::TaintMoved
+        | Refused::TierMoved
         | Refused::NotApproved(_)
         | Refused::HeadMoved { .. }
         | Refused::BranchMoved { .. }
@@ -187,9 +188,10 @@ fn refusal_of(refused: &narthex_store::Refused) -> ToolError {
         | Refused::GraphExists
         | Refused::UnfitCommit(_)
         | Refused::NotPrunable(_) => Reason::Conflict,
-        Refused::TooManyOpen { .. } | Refused::TooManyWaiting { .. } | Refused::TooDeep { .. } => {
-            Reason::LimitReached
-        }
+        Refused::TooManyOpen { .. }
+        | Refused::TooManyTiers { .. }
+        | Refused::TooManyWaiting { .. }
+        | Refused::TooDeep { .. } => Reason::LimitReached,
         Refused::Stopped(_) => {
             return ToolError::caller(Reason::Stopped, Reason::Stopped.message());
         }

@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use narthex_core::{Digest, EffectSite, Sends, Tier};
+use narthex_core::{Agent, Digest, EffectSite, Sends, Tier, ToolName};
 use serde_json::Value;
 
 use crate::{Surface, ToolSpec};
@@ -97,6 +97,19 @@ impl ReadySurface {
 
     pub(crate) fn shared(&self) -> Arc<dyn Surface> {
         Arc::clone(&self.surface)
+    }
+
+    /// What the owner gave a tool of this surface for an agent, instead of the tier it declares.
+    pub(crate) fn given(&self, agent: &Agent, tool: &ReadyTool) -> Option<Tier> {
+        if agent.tiers.is_empty() {
+            return None;
+        }
+        agent.tiers.get(&self.name_of(tool)?)
+    }
+
+    /// What the owner calls a tool of this surface.
+    pub(crate) fn name_of(&self, tool: &ReadyTool) -> Option<ToolName> {
+        ToolName::of(self.surface.name(), &tool.spec.name).ok()
     }
 
     /// The tools in the surface's own order.

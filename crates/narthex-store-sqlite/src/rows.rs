@@ -6,7 +6,7 @@ use std::str::FromStr;
 use narthex_core::{
     Agent, AgentId, AgentKind, Author, Conversation, ConversationSummary, Digest, IdError,
     MergeRequest, Page, PageDraft, PageRevision, PageSummary, Proposal, Provenance, Space, Taint,
-    Timestamp, Title, TokenLabel, TokenSummary,
+    Timestamp, Title, TokenLabel, TokenSummary, ToolTiers,
 };
 use narthex_store::chain::{Head, Seal, StoredRecord};
 use sqlx::sqlite::SqliteRow;
@@ -198,6 +198,10 @@ pub(crate) fn agent(row: Fields<'_>) -> Result<Agent, Fault> {
         budget: match row.get::<Option<&str>>("budget")? {
             None => None,
             Some(_) => Some(row.json("budget")?),
+        },
+        tiers: match row.get::<Option<&str>>("tiers")? {
+            None => ToolTiers::default(),
+            Some(_) => row.json("tiers")?,
         },
         space: row.id_if("space_id", narthex_core::SpaceId::from_bytes)?,
         disabled: row.flag("disabled")?,

@@ -5,7 +5,7 @@ use std::time::Duration;
 use narthex_core::{
     Agent, AgentId, Approval, ApprovalId, ApprovalStatus, Budget, Conversation, Engaged, Holder,
     Mode, Moment, PageDraft, PageId, Proposal, ProposalId, Provenance, RevisionId, ServerStanding,
-    Slug, Space, SpaceId, SwitchScope, Taint, Tier, Timestamp, TokenId, TokenLabel,
+    Slug, Space, SpaceId, SwitchScope, Taint, Tier, Timestamp, TokenId, TokenLabel, ToolName,
 };
 
 use crate::{GraphDone, GraphWrite};
@@ -74,6 +74,16 @@ pub enum Effect {
         agent: AgentId,
         /// What it may use up.
         budget: Option<Budget>,
+    },
+    /// Gives a tool another tier for an agent, or the one it declares. Refused past
+    /// [`narthex_core::ToolTiers::MOST`].
+    SetToolTier {
+        /// Which agent.
+        agent: AgentId,
+        /// Which tool.
+        tool: ToolName,
+        /// Its tier for that agent.
+        tier: Option<Tier>,
     },
     /// Gives a space another ceiling, or none of its own.
     SetSpaceCeiling {

@@ -77,6 +77,15 @@ pub enum Refused {
     /// A ceiling came down in the meantime.
     #[error("the ceiling no longer admits this tier")]
     OverCeiling,
+    /// The owner gave the tool another tier in the meantime.
+    #[error("the owner gave this tool another tier meanwhile: call it again")]
+    TierMoved,
+    /// An agent has as many tools with a tier of their own as it may.
+    #[error("{cap} tools have a tier of their own for this agent already")]
+    TooManyTiers {
+        /// How many.
+        cap: usize,
+    },
     /// The posture came down in the meantime.
     #[error("the server's mode no longer admits this tier")]
     OverMode,

@@ -6,7 +6,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use narthex_core::{
     AgentId, ApprovalId, Arming, Budget, CallId, Digest, Holder, Moment, Place, RecordDraft, Taint,
-    Tier, Timestamp, TokenId, Usage,
+    Tier, Timestamp, TokenId, ToolName, Usage,
 };
 
 use crate::{Effect, Effected, StoreError};
@@ -36,6 +36,15 @@ pub enum Guard {
         holder: Holder,
         /// The tier of the call.
         tier: Tier,
+    },
+    /// The owner gave the tool no other tier for the agent since.
+    TierStands {
+        /// Which agent.
+        agent: AgentId,
+        /// Which tool.
+        tool: ToolName,
+        /// What the decision was made on.
+        decided: Option<Tier>,
     },
     /// The agent has taken in nothing more than the decision knew of.
     TaintWithin {

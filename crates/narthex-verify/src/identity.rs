@@ -18,7 +18,14 @@ pub(crate) async fn check(check: &mut Check<'_>) -> Result<Option<Vec<Hash>>, Fa
         return Ok(None);
     }
     let mut macs = check.all("spaces", SPACES, fields).await?;
-    macs.extend(check.all("agents", AGENTS, fields).await?);
+    let tiers: i64 =
+        sqlx::query_scalar("SELECT count(*) FROM pragma_table_info('agents') WHERE name = 'tiers'")
+            .fetch_one(&mut *check.conn)
+            .await?;
+    macs.extend(match tiers {
+        0 => check.all("agents", AGENTS_BEFORE_TIERS, fields).await?,
+        _ => check.all("agents", AGENTS, with_tiers).await?,
+    });
     macs.extend(check.all("tokens", TOKENS, fields).await?);
     Ok(Some(macs))
 }
@@ -26,6 +33,13 @@ pub(crate) async fn check(check: &mut Check<'_>) -> Result<Option<Vec<Hash>>, Fa
 /// All columns before the MAC, whatever they hold.
 fn fields(row: &SqliteRow) -> Result<Vec<Vec<u8>>, sqlx::Error> {
     (0..row.len().saturating_sub(1)).map(|n| field(row, n).map(ended)).collect()
+}
+
+/// The same; the last of them, which is younger than some rows, only where it holds something.
+fn with_tiers(row: &SqliteRow) -> Result<Vec<Vec<u8>>, sqlx::Error> {
+    let mut fields = fields(row)?;
+    fields.pop_if(|tiers| tiers.is_empty());
+    Ok(fields)
 }
 
 fn field(row: &SqliteRow, n: usize) -> Result<Option<Vec<u8>>, sqlx::Error> {
@@ -40,6 +54,10 @@ fn field(row: &SqliteRow, n: usize) -> Result<Option<Vec<u8>>, sqlx::Error> {
 
 const SPACES: &str = "SELECT id, n, slug, name, ceiling, created, mac FROM spaces ORDER BY id";
 const AGENTS: &str =
+    "SELECT a.id, a.slug, a.name, a.kind, a.model, a.grants, a.ceiling, a.budget, a.space,
+            s.id AS space_id, a.disabled, a.created, a.tiers, a.mac
+       FROM agents a LEFT JOIN spaces s ON s.n = a.space ORDER BY a.id";
+const AGENTS_BEFORE_TIERS: &str =
     "SELECT a.id, a.slug, a.name, a.kind, a.model, a.grants, a.ceiling, a.budget, a.space,
             s.id AS space_id, a.disabled, a.created, a.mac
        FROM agents a LEFT JOIN spaces s ON s.n = a.space ORDER BY a.id";

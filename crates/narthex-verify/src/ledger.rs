@@ -7,7 +7,7 @@ use tokio::sync::{mpsc, oneshot};
 
 use crate::anchor::Anchor;
 use crate::database::{Chunk, Database};
-use crate::fault::{Failure, Fault};
+use crate::fault::{Failure, Fault, Place};
 use crate::head;
 use crate::note::Checkpoint;
 use crate::proof::{ConsistencyProof, InclusionProof};
@@ -50,18 +50,27 @@ impl Ledger {
     }
 
     /// Verifies, and shows that what an earlier checkpoint signs is the beginning of what the last
-    /// one does. None if the ledger has none as late.
+    /// one does. None if the ledger has none as late, or not the records any more to show it with.
+    /// An earlier one that it does not continue is a fault of the ledger.
     pub async fn prove_consistency(
         &self,
         old: &str,
         progress: impl FnMut(u64),
     ) -> Result<Option<ConsistencyProof>, Failure> {
-        let Some(key) = &self.keys.seal else { return Ok(None) };
-        let said = key.checkpoint(old).map_err(|why| Failure::File(why.to_owned()))?;
-        let (_, walk, _) = self.walk(&[said.size], progress).await?;
+        let key = self.keys.seal.as_ref().ok_or(Fault::NoPublicKey)?;
+        let genuine = key.checkpoint(old);
+        let size = genuine.map_err(|why| Failure::File(format!("the checkpoint: {why}")))?.size;
+        let (report, walk, _) = self.walk(&[size], progress).await?;
+        if size > report.records {
+            return Err(Fault::RolledBack { size, last: report.records }.into());
+        }
         let Some((last, note)) = walk.last_checkpoint().cloned() else { return Ok(None) };
-        let path = walk.gather.consistency(said.size, last.size);
-        Ok(path.map(|path| ConsistencyProof::new(old.to_owned(), note, &path)))
+        let Some(path) = walk.gather.consistency(size, last.size) else { return Ok(None) };
+        let proof = ConsistencyProof::new(old.to_owned(), note, &path);
+        match proof.check(key) {
+            Ok(_) => Ok(Some(proof)),
+            Err(_) => Err(Fault::Forked { place: Place::Anchor, seq: size }.into()),
+        }
     }
 
     /// Verifies, and gives the last checkpoint: what it says, and the signed note.

@@ -6,8 +6,9 @@
 //! one snapshot, so that a server that goes on appending can only be ahead of them.
 //!
 //! [`Ledger::verify`] walks a whole ledger, [`verify_segment`] an exported piece of one,
-//! [`Ledger::prove`] makes a document that shows that one record is in it, and
-//! [`InclusionProof::check`] checks such a document with the public key alone.
+//! [`Ledger::prove`] makes a document that shows that one record is in it,
+//! [`Ledger::prove_consistency`] one that shows that it continues what was signed earlier, and
+//! [`InclusionProof::check`] and [`ConsistencyProof::check`] need the public key alone.
 //!
 //! It must never know: the crates that write (see `xtask`), HTTP, MCP, policy.
 //!
@@ -38,7 +39,7 @@ pub use hash::{Hash, hex, unhex, unhex_hash};
 pub use head::{Head, HeadKey};
 pub use ledger::Ledger;
 pub use note::{Checkpoint, NoKey, PublicKey};
-pub use proof::{ConsistencyProof, InclusionProof, NoProof};
+pub use proof::{ConsistencyProof, InclusionProof, NoProof, Proof};
 pub use segment::verify_segment;
 pub use taken_out::{Segment, TakenOut};
 pub use walk::{EVERY, Keys, Report};

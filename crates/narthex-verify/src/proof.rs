@@ -36,6 +36,15 @@ pub struct ConsistencyProof {
     pub path: Vec<String>,
 }
 
+/// A proof of either kind, as its document says which.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Proof {
+    /// That a record is in the ledger.
+    Inclusion(InclusionProof),
+    /// That the ledger continues an earlier one.
+    Consistency(ConsistencyProof),
+}
+
 /// A proof that does not prove.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum NoProof {
@@ -48,6 +57,22 @@ pub enum NoProof {
     /// The hashes do not lead to the signed root.
     #[error("the proof does not lead to the signed root")]
     OtherRoot,
+}
+
+impl Proof {
+    /// Reads a document. It may still prove nothing.
+    pub fn read(text: &str) -> Result<Self, serde_json::Error> {
+        let Form { format } = serde_json::from_str(text)?;
+        if format == CONSISTENCY {
+            return serde_json::from_str(text).map(Self::Consistency);
+        }
+        serde_json::from_str(text).map(Self::Inclusion)
+    }
+}
+
+#[derive(Deserialize)]
+struct Form {
+    format: String,
 }
 
 impl InclusionProof {

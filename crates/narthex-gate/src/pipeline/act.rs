@@ -130,7 +130,7 @@ impl Inner {
             Ok(staged) => staged,
             Err(error) => return Some(self.fail(trace, permit.holder, error).await),
         };
-        let grew = staged.weight.is_some_and(|weight| !permit.weight.covers(weight));
+        let grew = staged.weight.is_some_and(|weight| !permit.weighed.covers(weight));
         if grew || staged.space.is_some_and(|space| permit.space != Some(space)) {
             return None;
         }
@@ -342,6 +342,11 @@ impl Inner {
             Some(Guard::CeilingAdmits {
                 holder: Holder { space: permit.space, ..holder },
                 tier: permit.weight.tier,
+            }),
+            permit.tier.clone().map(|(tool, decided)| Guard::TierStands {
+                agent: principal.agent.id,
+                tool,
+                decided,
             }),
             Some(Guard::TaintWithin { holder, decided }),
             self.within_budget(permit, reserves),

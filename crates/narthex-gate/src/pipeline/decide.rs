@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use narthex_core::{
     Binding, Budget, Ceiling, Consent, Holder, Place, Reaches, Reason, RequestId, Ruling,
-    SessionId, SpaceId, Standing, Taint, Tier, canonical_json, rule,
+    SessionId, SpaceId, Standing, Taint, Tier, ToolName, canonical_json, rule,
 };
 use narthex_store::{StoreError, UnitOfWork};
 use serde_json::Value;
@@ -44,7 +44,12 @@ pub struct Invocation {
 pub(super) struct Permit {
     pub(super) trace: Trace,
     pub(super) spec: Arc<ToolSpec>,
+    /// What it is decided on.
     pub(super) weight: Weight,
+    /// What it weighs by itself, before the owner's word on the tool.
+    pub(super) weighed: Weight,
+    /// The tool, and the tier the owner gave it.
+    pub(super) tier: Option<(ToolName, Option<Tier>)>,
     pub(super) arguments: Value,
     pub(super) context: CallContext,
     pub(super) holder: Holder,
@@ -146,7 +151,9 @@ impl Inner {
         }
         let weighed = surface.surface().weigh(&tool.spec, &invocation.arguments, &context).await;
         let weighed = weighed.map_err(|error| failed(&trace, error))?;
-        let weight = weighed.at_least(tool.spec.weight());
+        let weighed = weighed.at_least(tool.spec.weight());
+        let given = surface.given(agent, tool);
+        let weight = weighed.given(tool.spec.tier, given);
         if !weight.is_sound() {
             let error = ToolError::Internal(format!("{} weighs {weight:?}", tool.spec.name));
             return Err(failed(&trace, error));
@@ -188,6 +195,8 @@ impl Inner {
             trace,
             spec: Arc::clone(&tool.spec),
             weight,
+            weighed,
+            tier: surface.name_of(tool).map(|name| (name, given)),
             arguments: invocation.arguments,
             budget,
             context,
@@ -211,7 +220,9 @@ impl Inner {
         let ceiling = admitted.principal.agent.ceiling;
         let standing = self.standing(ceiling, consent, space, Taint::CLEAN);
         let context = self.context(admitted, standing, BTreeSet::new());
-        let ruling = rule(&standing, tool.spec.tier, &tool.spec.effects);
+        let given = surface.given(&admitted.principal.agent, tool);
+        let weight = tool.spec.weight().given(tool.spec.tier, given);
+        let ruling = rule(&standing, weight.tier, &weight.effects);
         !matches!(ruling, Ruling::Refuse(_))
             && self.policy_permits_some(admitted, surface, tool, &context).is_ok()
     }

@@ -128,7 +128,8 @@ impl Gate {
         let taint = inner.store.taint(holder).await?;
         let space = inner.space_ceiling(agent.space).await?;
         let standing = inner.standing(agent.ceiling, Consent::Absent, space, taint);
-        Ok(match rule(&standing, tool.spec.tier, &tool.spec.effects) {
+        let weight = tool.spec.weight().given(tool.spec.tier, surface.given(agent, tool));
+        Ok(match rule(&standing, weight.tier, &weight.effects) {
             Ruling::Allow => ("allow", Reason::Permitted),
             Ruling::Refuse(reason) => ("refuse", reason),
             Ruling::NeedsApproval { because, .. } => ("approval", because),

@@ -118,6 +118,20 @@ impl Weight {
         }
     }
 
+    /// The same for an agent for which the owner gave the tool this tier instead of the one it
+    /// declares. What only looks stays T0, what changes something never becomes it, and what this very
+    /// call weighs beyond what its tool declares still counts.
+    #[must_use]
+    pub(crate) fn given(self, declared: Tier, owner: Option<Tier>) -> Self {
+        let Some(owner) = owner.filter(|_| self.effects.site != EffectSite::Observe) else {
+            return self;
+        };
+        let changes = self.effects.site == EffectSite::Local || declared > Tier::T0;
+        let least = if changes { owner.max(Tier::T1) } else { owner };
+        let tier = if self.tier > declared { self.tier.max(least) } else { least };
+        Self { tier, ..self }
+    }
+
     /// Whether a decision on this covers another.
     pub fn covers(self, other: Self) -> bool {
         self.at_least(other) == self
@@ -153,4 +167,42 @@ pub struct SurfaceInfo {
     pub title: String,
     /// How to use it, in a few lines for the model.
     pub instructions: String,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Weight;
+    use narthex_core::{Containment, EffectSite, Effects, Reads, Sends, TakesIn, Tier};
+
+    #[test]
+    fn the_owners_tier_stands_for_the_declared_one_and_never_for_what_a_call_adds() {
+        use EffectSite::{External, Local, Observe};
+        use Tier::{T0, T1, T2, T3};
+        for (site, declared, weighs, owner, expected) in [
+            (External, T2, T2, None, T2),
+            (External, T2, T2, Some(T1), T1),
+            (External, T1, T1, Some(T3), T3),
+            (External, T0, T0, Some(T2), T2),
+            // Content raised it.
+            (External, T1, T2, Some(T1), T2),
+            (External, T1, T3, Some(T2), T3),
+            (External, T1, T2, Some(T3), T3),
+            // What changes something is not made a look, and a look stays one.
+            (External, T2, T2, Some(T0), T1),
+            (Local, T1, T1, Some(T0), T1),
+            (Local, T0, T2, Some(T1), T2),
+            (Observe, T0, T0, Some(T3), T0),
+        ] {
+            let effects = Effects {
+                reads: Reads::Nothing,
+                takes_in: TakesIn::Owned,
+                sends: Sends::Inside,
+                containment: Containment::Direct,
+                site,
+            };
+            let given = Weight { tier: weighs, effects }.given(declared, owner);
+            assert_eq!(given, Weight { tier: expected, effects }, "{site:?} {declared} {owner:?}");
+            assert!(given.is_sound());
+        }
+    }
 }

@@ -280,6 +280,7 @@ fn agent(kind: AgentKind, grants: &str, scope: Scope) -> Agent {
         ceiling: Tier::T1,
         space: scope.space(),
         budget: None,
+        tiers: narthex_core::ToolTiers::default(),
         disabled: false,
         created: Timestamp::from_millis(0),
     }

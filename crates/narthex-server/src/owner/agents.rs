@@ -44,6 +44,7 @@ impl Desk {
             ceiling: new.ceiling.unwrap_or(Tier::T1),
             space,
             budget: None,
+            tiers: narthex_core::ToolTiers::default(),
             disabled: false,
             created: self.now(),
         };
@@ -102,6 +103,7 @@ impl Desk {
             ceiling: Tier::T1,
             space: None,
             budget: None,
+            tiers: narthex_core::ToolTiers::default(),
             disabled: false,
             created: self.now(),
         };
@@ -161,6 +163,7 @@ impl Desk {
             space_id: agent.space,
             grants: agent.grants,
             ceiling: agent.ceiling,
+            tool_tiers: agent.tiers,
             space_ceiling,
             mode: self.gate.mode(),
             effective_ceiling: effective.tier(),

@@ -1,6 +1,6 @@
 //! What an owner can ask of the gate: approvals, kill switches, posture and ceilings, taint.
 
-use narthex_core::{Digest, Mode, Tier};
+use narthex_core::{Digest, Mode, Tier, ToolName};
 use serde::{Deserialize, Serialize};
 
 use super::budget::BudgetChange;
@@ -96,7 +96,7 @@ pub enum SettingRequest {
         /// Which.
         mode: Mode,
     },
-    /// Another ceiling or budget for an agent; what is absent stays as it is.
+    /// Another ceiling, budget or tier of a tool for an agent; what is absent stays as it is.
     SetAgent {
         /// Which.
         agent: String,
@@ -104,6 +104,8 @@ pub enum SettingRequest {
         ceiling: Option<Tier>,
         /// What it may use up.
         budget: Option<BudgetChange>,
+        /// Tools that get another tier for it, or with none the one they declare.
+        tool_tiers: Vec<(ToolName, Option<Tier>)>,
     },
     /// Another ceiling for a space, or none of its own.
     SetSpace {

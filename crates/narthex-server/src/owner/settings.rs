@@ -1,6 +1,6 @@
 //! Posture, ceilings and budgets: each change with its own record.
 
-use narthex_core::{Agent, Budget, Subject, Tier};
+use narthex_core::{Agent, Budget, Subject, Tier, ToolName};
 use narthex_gate::ModeError;
 use narthex_store::Effect;
 
@@ -19,7 +19,7 @@ impl Desk {
                 })?;
                 Ok(self.mode_info(Some(before)))
             }
-            SettingRequest::SetAgent { agent, ceiling, budget } => {
+            SettingRequest::SetAgent { agent, ceiling, budget, tool_tiers } => {
                 let agent = self.agent_named(&agent).await?;
                 // Both or neither: what makes no sense is found before anything is changed.
                 let budget =
@@ -29,6 +29,9 @@ impl Desk {
                 }
                 if let Some(budget) = budget {
                     self.set_budget(&agent, budget).await?;
+                }
+                for (tool, tier) in tool_tiers {
+                    self.set_tool_tier(&agent, tool, tier).await?;
                 }
                 self.agent_show(agent.slug.as_str()).await
             }
@@ -53,6 +56,21 @@ impl Desk {
         let subject = Subject::one("agent", agent.id).changed(agent.ceiling, ceiling);
         let effect = Effect::SetAgentCeiling { agent: agent.id, ceiling };
         self.change("agent.ceiling", agent.space, subject, effect).await?;
+        Ok(())
+    }
+
+    async fn set_tool_tier(
+        &self,
+        agent: &Agent,
+        tool: ToolName,
+        tier: Option<Tier>,
+    ) -> Result<(), OwnerError> {
+        let word = |tier: Option<Tier>| tier.map_or("default", Tier::as_str);
+        let said = |tier| format!("{tool}={}", word(tier));
+        let subject =
+            Subject::one("agent", agent.id).changed(said(agent.tiers.get(&tool)), said(tier));
+        let effect = Effect::SetToolTier { agent: agent.id, tool: tool.clone(), tier };
+        self.change("agent.tool_tier", agent.space, subject, effect).await?;
         Ok(())
     }
 

@@ -31,7 +31,9 @@ impl Signed {
         let name = (table.name_of)(row.get(id)?).map_err(Fault::damaged)?;
         let value = |&(column, kind): &(&str, Kind)| match kind {
             Kind::Bytes => row.get::<Option<&[u8]>>(column).map(|value| value.map(bytes)),
-            Kind::Text => row.get::<Option<&str>>(column).map(|value| value.map(text)),
+            Kind::Text | Kind::LaterText => {
+                row.get::<Option<&str>>(column).map(|value| value.map(text))
+            }
             Kind::Number => row.get::<Option<i64>>(column).map(|value| value.map(number)),
         };
         let values =
@@ -88,8 +90,12 @@ impl Signed {
 
     /// Over every column, each told apart from one that is NULL.
     pub(crate) fn mac(&self, key: &RowKey) -> Digest {
-        let fields: Vec<&[u8]> = self.values.iter().map(Vec::as_slice).collect();
-        key.row(self.name.table().name, &fields)
+        let table = self.name.table();
+        let columns = table.columns.iter().zip(&self.values);
+        let held = columns
+            .filter(|((_, kind), value)| !matches!(kind, Kind::LaterText) || !value.is_empty());
+        let fields: Vec<&[u8]> = held.map(|(_, value)| value.as_slice()).collect();
+        key.row(table.name, &fields)
     }
 }
 

@@ -15,7 +15,7 @@ macro_rules! agents {
     ($rest:literal) => {
         concat!(
             "SELECT a.id, a.slug, a.name, a.kind, a.model, a.grants, a.ceiling, a.budget, a.space,
-                    s.id AS space_id, a.disabled, a.created, a.mac
+                    s.id AS space_id, a.disabled, a.created, a.tiers, a.mac
                FROM agents a LEFT JOIN spaces s ON s.n = a.space ",
             $rest
         )
@@ -71,6 +71,9 @@ pub(crate) enum Kind {
     Text,
     /// Numbers, flags and times.
     Number,
+    /// Text in a column that is younger than some rows: under the MAC only where it holds something,
+    /// so that those rows stay genuine.
+    LaterText,
 }
 
 /// Spaces, with the short key their pages are found by.
@@ -108,6 +111,7 @@ pub(crate) static AGENTS: Table = Table {
         ("space_id", Kind::Bytes),
         ("disabled", Kind::Number),
         ("created", Kind::Number),
+        ("tiers", Kind::LaterText),
     ],
     mac: "mac",
     name_of: |id| AgentId::from_bytes(id).map(Name::Agent),

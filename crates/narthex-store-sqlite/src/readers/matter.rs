@@ -158,6 +158,7 @@ mod tests {
             grants: Grants::standard(),
             ceiling: Tier::T3,
             budget: None,
+            tiers: narthex_core::ToolTiers::default(),
             space: None,
             disabled: false,
             created: at(1),

@@ -41,7 +41,7 @@ const ONE: &str = "SELECT t.id AS token_id, t.agent AS token_agent, t.label,
         t.created AS token_created, t.expires, t.revoked, t.keyed_hash, t.mac AS token_mac,
         u.at AS last_used,
         a.id, a.slug, a.name, a.kind, a.model, a.grants, a.ceiling, a.budget, a.disabled,
-        a.created, a.space, s.id AS space_id, a.mac
+        a.created, a.tiers, a.space, s.id AS space_id, a.mac
    FROM tokens t
    JOIN agents a ON a.id = t.agent
    LEFT JOIN spaces s ON s.n = a.space

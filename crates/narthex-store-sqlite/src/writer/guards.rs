@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use narthex_core::{
     AgentId, Budget, CallId, Holder, Phase, Place, RecordDraft, SpaceId, Taint, Tier, Timestamp,
-    TokenId, Usage,
+    TokenId, ToolName, Usage,
 };
 use narthex_store::{Guard, Refused, UnitOfWork};
 
@@ -24,6 +24,7 @@ pub(super) const fn asks_database(guard: &Guard) -> bool {
         Guard::AgentActive(_)
         | Guard::TokenLive { .. }
         | Guard::CeilingAdmits { .. }
+        | Guard::TierStands { .. }
         | Guard::Approved { .. } => true,
     }
 }
@@ -65,6 +66,9 @@ impl Check<'_> {
                 Guard::TokenLive { token, now } => token_live(bench, *token, *now).await?,
                 Guard::CeilingAdmits { holder, tier } => {
                     ceiling_admits(bench, holder, *tier).await?;
+                }
+                Guard::TierStands { agent, tool, decided } => {
+                    tier_stands(bench, *agent, tool, *decided).await?;
                 }
                 Guard::TaintWithin { holder, decided } => {
                     taint_within(bench.gate, holder, *decided)?;
@@ -147,6 +151,19 @@ async fn ceiling_admits(bench: &mut Bench<'_>, holder: &Holder, tier: Tier) -> R
         admits &= space.is_some_and(|space| space.ceiling.is_none_or(|ceiling| tier <= ceiling));
     }
     if admits { Ok(()) } else { Err(Refused::OverCeiling.into()) }
+}
+
+/// What the owner gave the tool for the agent is what was decided on.
+async fn tier_stands(
+    bench: &mut Bench<'_>,
+    agent: AgentId,
+    tool: &ToolName,
+    decided: Option<Tier>,
+) -> Result<(), Fault> {
+    let found = bench.identity(&AGENTS, agent.as_bytes()).await?;
+    let agent = found.map(|(row, _)| rows::agent(Fields(&row))).transpose()?;
+    let stands = agent.is_some_and(|agent| agent.tiers.get(tool) == decided);
+    if stands { Ok(()) } else { Err(Refused::TierMoved.into()) }
 }
 
 fn every_space(gate: &Gate) -> Vec<SpaceId> {

@@ -151,6 +151,7 @@ pub(super) fn agent(name: &str, space: Option<SpaceId>) -> Agent {
         ceiling: Tier::T1,
         space,
         budget: None,
+        tiers: narthex_core::ToolTiers::default(),
         disabled: false,
         created: at(1_000),
     }

@@ -1,6 +1,6 @@
 //! What the owner allows: ceilings, budgets, the noted mode.
 
-use narthex_core::{AgentId, Budget, Cost, Holder, Mode, SpaceId, Tier};
+use narthex_core::{AgentId, Budget, Cost, Holder, Mode, SpaceId, Tier, ToolName};
 
 use super::Backend;
 use super::calls::{guarded, holder};
@@ -128,6 +128,30 @@ pub async fn a_budget_is_read_back_as_given(backend: &dyn Backend) {
     assert_eq!(set(Some(budget)).await, Effected::Changed(false));
     assert_eq!(set(Some(Budget::default())).await, Effected::Changed(true));
     assert_eq!(set(None).await, Effected::Changed(true));
+}
+
+pub async fn a_tool_has_the_tier_that_was_given_to_it(backend: &dyn Backend) {
+    let mut house = House::open(backend).await;
+    let (agent, post): (_, ToolName) = (house.agent.id, "servers/web/post".parse().unwrap());
+    let give = |tier| Effect::SetToolTier { agent, tool: post.clone(), tier };
+    let stands = |decided| Guard::TierStands { agent, tool: post.clone(), decided };
+    assert_eq!(house.done(give(None)).await, Effected::Changed(false));
+    let mut before = None;
+    for tier in [Some(Tier::T1), Some(Tier::T3), None] {
+        house.commit(guarded(&house.agent, vec![stands(before)])).await.unwrap();
+        assert_eq!(house.done(give(tier)).await, Effected::Changed(true));
+        assert_eq!(house.done(give(tier)).await, Effected::Changed(false));
+        let refused = house.commit(guarded(&house.agent, vec![stands(before)])).await;
+        assert_eq!(refusal(refused), Refused::TierMoved);
+        house.store = backend.reopen().await;
+        let store = &house.store;
+        let now = store.agent(agent).await.unwrap().unwrap();
+        assert_eq!(now.tiers.get(&post), tier, "it outlives a restart");
+        assert_eq!(now.tiers.is_empty(), tier.is_none());
+        let other = store.agent(house.other.id).await.unwrap().unwrap();
+        assert!(other.tiers.is_empty(), "another agent's");
+        before = tier;
+    }
 }
 
 pub async fn the_noted_mode_is_remembered(backend: &dyn Backend) {

@@ -7,7 +7,7 @@ use sha2::Sha256;
 use super::model::{House, words};
 use crate::gather::Gather;
 use crate::hash::leaf;
-use crate::proof::{ConsistencyProof, InclusionProof, NoProof};
+use crate::proof::{ConsistencyProof, InclusionProof, NoProof, Proof};
 use crate::tree::Tree;
 
 #[test]
@@ -96,10 +96,51 @@ fn a_later_checkpoint_is_shown_to_continue_an_earlier_one() {
         let proof = ConsistencyProof::new(earlier, later, &path);
         let (from, to) = proof.check(&key).unwrap();
         assert_eq!((from.size, to.size), (old as u64, 530));
+        let text = serde_json::to_string(&proof).unwrap();
+        assert_eq!(Proof::read(&text).unwrap(), Proof::Consistency(proof.clone()));
         let mut other = words(old);
         other[old / 2] = "another".to_owned();
         let forked = house.ledger(&other).seals.pop().unwrap().note;
-        assert!(ConsistencyProof { old: forked, ..proof }.check(&key).is_err(), "{old}");
+        let stranger = House::new(8).ledger(&words(old)).seals.pop().unwrap().note;
+        let mut tampered = vec![
+            ConsistencyProof { old: forked, ..proof.clone() },
+            ConsistencyProof { old: stranger, ..proof.clone() },
+            ConsistencyProof { new: new.seals[0].note.clone(), ..proof.clone() },
+            ConsistencyProof { path: vec!["0".repeat(64); 70], ..proof.clone() },
+            ConsistencyProof { path: vec![String::new(); 2], ..proof.clone() },
+            ConsistencyProof {
+                path: [&proof.path[..], &["0".repeat(64)]].concat(),
+                ..proof.clone()
+            },
+            ConsistencyProof { format: "narthex-inclusion-proof-v1".to_owned(), ..proof.clone() },
+        ];
+        if old < 530 {
+            let (old, new) = (proof.new.clone(), proof.old.clone());
+            tampered.push(ConsistencyProof { old, new, ..proof.clone() });
+            tampered.push(ConsistencyProof { path: proof.path[1..].to_vec(), ..proof.clone() });
+        }
+        for n in 0..proof.path.len() {
+            let mut path = proof.path.clone();
+            path[n] = "0".repeat(64);
+            tampered.push(ConsistencyProof { path, ..proof.clone() });
+        }
+        for (n, other) in tampered.into_iter().enumerate() {
+            assert!(other.check(&key).is_err(), "{n} of {old}");
+        }
+    }
+}
+
+#[test]
+fn what_stood_where_records_were_taken_out_is_still_continued() {
+    for base in [256, 512, 768, 1_280] {
+        for size in [base, base + 1, base + 77, base + 256, base + 600] {
+            for old in [base, base + 1, base + 60, size] {
+                let path = gathered(&[old], base, size).consistency(old, size);
+                assert_eq!(path, gathered(&[old], 0, size).consistency(old, size));
+                assert_eq!(path.is_some(), old <= size);
+            }
+            assert_eq!(gathered(&[5], base, size).consistency(5, size), None, "it was taken out");
+        }
     }
 }
 

@@ -1,7 +1,7 @@
 //! `agent add|list|show|set|disable|enable`.
 
 use clap::{ArgGroup, Args, Subcommand};
-use narthex_core::Tier;
+use narthex_core::{Tier, ToolName, ToolNameError};
 use narthex_server::owner::BudgetChange;
 
 use super::budget;
@@ -81,20 +81,27 @@ pub struct AgentNameArgs {
     pub agent: String,
 }
 
-/// Change an agent's ceiling or budget, at once
+/// Change an agent's ceiling, its budget, or what a tool weighs for it, at once
 ///
 /// A budget is what it may use up in a rolling window: calls by tier, bytes returned, time taken
 /// and what an upstream says a call cost. What you do not name stays as it is; `none` takes a
 /// limit away; `default` gives it the house's budget again. What was used up stays used up.
+///
+/// A tool's tier says what happens to a call of it: at T2 you are asked each time, at T1 you are not.
+/// `--tool-tier` gives a tool of a surface another one for this agent alone. A tool that only looks
+/// stays T0, one that changes something is never less than T1, and what a single call adds to its
+/// tool's own tier still counts.
 #[derive(Debug, Clone, Args)]
 #[command(
-    group = ArgGroup::new("what").required(true).multiple(true).args(["ceiling", "budget"]),
+    group = ArgGroup::new("what").required(true).multiple(true).args(["ceiling", "budget", "tool_tiers"]),
     after_help = "\
 Examples:
   narthex agent set claude --ceiling T2
   narthex agent set claude --budget window=1h,t2=5,bytes=10MB
   narthex agent set claude --budget window=1d,t1=200,time=5m,cost=2.5 --yes
-  narthex agent set claude --budget default"
+  narthex agent set claude --budget default
+  narthex agent set claude --tool-tier workspace/propose_change=T2
+  narthex agent set claude --tool-tier workspace/propose_change=default"
 )]
 pub struct AgentSetArgs {
     /// Its slug or id
@@ -108,7 +115,22 @@ pub struct AgentSetArgs {
     #[arg(long, value_parser = budget::budget)]
     pub budget: Option<BudgetChange>,
 
+    /// A tool's tier for this agent: surface/tool=T0 … T3, or =default; may be given several times
+    #[arg(long = "tool-tier", value_name = "TOOL=TIER", value_parser = tool_tier)]
+    pub tool_tiers: Vec<(ToolName, Option<Tier>)>,
+
     /// Do not ask again when it goes upward
     #[arg(long)]
     pub yes: bool,
+}
+
+/// Reads `surface/tool=T1`, or `=default`.
+fn tool_tier(text: &str) -> Result<(ToolName, Option<Tier>), String> {
+    let (tool, tier) = text.split_once('=').ok_or("say surface/tool=T1, or =default")?;
+    let tool = tool.parse().map_err(|error: ToolNameError| error.to_string())?;
+    let tier = match tier {
+        "default" => None,
+        word => Some(word.parse::<Tier>().map_err(|error| error.to_string())?),
+    };
+    Ok((tool, tier))
 }

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, Subcommand};
+use clap::{ArgGroup, Args, Subcommand};
 
 use super::parse::{Before, at_least_one, before};
 
@@ -107,19 +107,27 @@ pub struct LedgerExportArgs {
     pub to: Option<PathBuf>,
 }
 
-/// Show that a record is in the ledger, for someone who does not have the ledger
+/// Show what is in the ledger, or that it only grew, to someone who does not have it
 ///
-/// Verifies the ledger first. The proof carries the record and a signed checkpoint; `ledger
-/// check-proof` needs nothing else but the public key.
+/// Verifies the ledger first. The proof of a record carries it and a signed checkpoint. With `--since`
+/// it carries the earlier checkpoint and the newest one, and shows that the ledger only grew in
+/// between. `ledger check-proof` needs nothing else but the public key.
 #[derive(Debug, Clone, Args)]
-#[command(after_help = "\
+#[command(
+    group = ArgGroup::new("what").required(true).args(["seq", "since"]),
+    after_help = "\
 Examples:
   narthex ledger prove 42
-  narthex ledger prove 42 --out proof.json")]
+  narthex ledger prove 42 --out proof.json
+  narthex ledger prove --since anchor.note --out grown.json")]
 pub struct LedgerProveArgs {
     /// The record's number
     #[arg(value_name = "N")]
-    pub seq: u64,
+    pub seq: Option<u64>,
+
+    /// A signed checkpoint kept from earlier, which the newest one continues
+    #[arg(long, value_name = "FILE")]
+    pub since: Option<PathBuf>,
 
     /// Into this file, which must not exist [default: standard output]
     #[arg(long, value_name = "FILE")]
@@ -133,11 +141,16 @@ pub struct LedgerProveArgs {
 #[command(after_help = "\
 Examples:
   narthex ledger check-proof proof.json --public-key house.pub
-  narthex ledger check-proof proof.json")]
+  narthex ledger check-proof proof.json
+  narthex ledger check-proof grown.json --since anchor.note")]
 pub struct LedgerCheckProofArgs {
     /// The proof
     #[arg(value_name = "FILE")]
     pub file: PathBuf,
+
+    /// The checkpoint you kept, which the proof must begin at
+    #[arg(long, value_name = "FILE")]
+    pub since: Option<PathBuf>,
 
     /// The public key, or a file with it [default: ledger.pub in the data directory]
     #[arg(long, value_name = "KEY")]

@@ -96,6 +96,98 @@ fn a_proof_is_checked_with_the_public_key_alone() {
 }
 
 #[test]
+fn that_a_ledger_only_grew_is_checked_with_the_public_key_alone() {
+    let (house, away) = (house(), folder());
+    let kept = |name: &str, dir: &Path| {
+        let path = away.path().join(name);
+        fs::write(&path, stdout(&narthex(&["ledger", "checkpoint"], dir))).expect("kept");
+        path.to_str().expect("UTF-8").to_owned()
+    };
+    let (older, forked) = (folder(), folder());
+    copy(house.path(), older.path());
+    copy(house.path(), forked.path());
+    let early = kept("early", house.path());
+    answer(&["space", "add", "more"], house.path());
+    answer(&["space", "add", "other"], forked.path());
+    let (late, fork) = (kept("late", house.path()), kept("fork", forked.path()));
+    fill(house.path(), 300);
+    let proof = away.path().join("grown.json").to_str().expect("UTF-8").to_owned();
+    for since in [&late, &early] {
+        let _ = fs::remove_file(&proof);
+        let proven = narthex(&["ledger", "prove", "--since", since, "--out", &proof], house.path());
+        assert!(proven.status.success(), "{}", stderr(&proven));
+    }
+    let (key, nowhere) =
+        (stdout(&narthex(&["ledger", "key"], house.path())), away.path().join("x"));
+    let check = ["ledger", "check-proof", &proof, "--public-key", key.trim()];
+    for more in [&[][..], &["--since", &early]] {
+        let checked = answer(&[&check[..], more].concat(), &nowhere);
+        assert_eq!(checked["ok"], true);
+        assert!(checked["old"]["size"].as_u64() < checked["new"]["size"].as_u64(), "{checked}");
+    }
+    // It begins where the one who checks stood, or it proves nothing to them.
+    for (since, code) in [(&late, 6), (&fork, 6), (&proof, 6), (&format!("{proof}.x"), 3)] {
+        let told = narthex(&[&check[..], &["--since", since]].concat(), &nowhere);
+        assert_eq!(told.status.code(), Some(code), "{since}: {}", stderr(&told));
+    }
+    // Neither another path, nor other checkpoints, nor another house's key passes.
+    let text = fs::read_to_string(&proof).expect("the proof");
+    let whole: Value = serde_json::from_str(&text).expect("JSON");
+    let first = whole["path"][0].as_str().expect("a hash");
+    let fork_note = Value::from(fs::read_to_string(&fork).expect("a checkpoint"));
+    let mut turned = whole.clone();
+    (turned["old"], turned["new"]) = (whole["new"].clone(), whole["old"].clone());
+    let mut another = whole.clone();
+    another["old"] = fork_note;
+    for tampered in [
+        text.replace(first, &"0".repeat(64)),
+        text.replace("consistency", "inclusion"),
+        turned.to_string(),
+        another.to_string(),
+        "{}".to_owned(),
+    ] {
+        fs::write(&proof, tampered).expect("the proof");
+        let told = narthex(&check, &nowhere);
+        assert_eq!(told.status.code(), Some(6), "{}", stderr(&told));
+    }
+    fs::write(&proof, text).expect("the proof");
+    let other = stdout(&narthex(&["ledger", "key"], self::house().path()));
+    let told = narthex(&["ledger", "check-proof", &proof, "--public-key", other.trim()], &nowhere);
+    assert_eq!(told.status.code(), Some(6), "{}", stderr(&told));
+    // A ledger that does not continue it makes no proof.
+    for (dir, since, word) in [
+        (older.path(), &late, "rolled back"),
+        (house.path(), &fork, "disagree"),
+        (self::house().path(), &early, "another key"),
+    ] {
+        let told = narthex(&["ledger", "prove", "--since", since], dir);
+        assert_eq!(told.status.code(), Some(6), "{}", stderr(&told));
+        assert!(stderr(&told).contains(word), "{}", stderr(&told));
+    }
+    for wrong in [&["ledger", "prove"][..], &["ledger", "prove", "2", "--since", &early]] {
+        assert_eq!(narthex(wrong, house.path()).status.code(), Some(2));
+    }
+}
+
+#[test]
+fn since_records_that_were_taken_out_there_is_only_their_segment() {
+    let (house, away) = (house(), folder());
+    let (note, segment) = (away.path().join("note"), away.path().join("old.segment"));
+    let (note, segment) = (note.to_str().expect("UTF-8"), segment.to_str().expect("UTF-8"));
+    fs::write(note, stdout(&narthex(&["ledger", "checkpoint"], house.path()))).expect("kept");
+    fill(house.path(), 270);
+    answer(&["ledger", "prune", "--before", "260", "--export", segment], house.path());
+    let gone = narthex(&["ledger", "prove", "--since", note], house.path());
+    assert_eq!(gone.status.code(), Some(3), "{}", stderr(&gone));
+    assert!(stderr(&gone).contains("--segment <FILE> --anchor"), "{}", stderr(&gone));
+    let held = ["ledger", "verify", "--segment", segment, "--anchor", note];
+    assert_eq!(answer(&held, house.path())["anchors"], 1);
+    fs::write(note, stdout(&narthex(&["ledger", "checkpoint"], house.path()))).expect("kept");
+    let grown = answer(&["ledger", "prove", "--since", note], house.path());
+    assert_eq!(grown["format"], "narthex-consistency-proof-v1");
+}
+
+#[test]
 fn an_older_copy_is_told_by_an_anchor_and_by_an_expected_head() {
     let house = house();
     let older = tempfile::tempdir().expect("a folder");

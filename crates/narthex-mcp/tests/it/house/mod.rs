@@ -183,6 +183,7 @@ fn agent(n: u128, bound: bool, suggests: bool) -> Agent {
         ceiling: Tier::T1,
         space: bound.then(|| SpaceId::from_uuid(Uuid::from_u128(100))),
         budget: None,
+        tiers: narthex_core::ToolTiers::default(),
         disabled: false,
         created: Timestamp::from_millis(0),
     }

@@ -1,7 +1,8 @@
 //! Agents, with everything the gate holds against them.
 
 use narthex_core::{
-    AgentId, AgentKind, Budget, Grants, Mode, Slug, SpaceId, Taint, Tier, Timestamp, Title, Usage,
+    AgentId, AgentKind, Budget, Grants, Mode, Slug, SpaceId, Taint, Tier, Timestamp, Title,
+    ToolTiers, Usage,
 };
 use serde::{Deserialize, Serialize};
 
@@ -28,6 +29,8 @@ pub struct AgentInfo {
     pub grants: Grants,
     /// The highest tier it may reach.
     pub ceiling: Tier,
+    /// Tools that have another tier for it than they declare.
+    pub tool_tiers: ToolTiers,
     /// The highest tier allowed in its space, if set.
     pub space_ceiling: Option<Tier>,
     /// The server's posture.

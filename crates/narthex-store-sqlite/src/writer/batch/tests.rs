@@ -297,6 +297,7 @@ impl House {
             grants: Grants::standard(),
             ceiling: Tier::T3,
             budget: None,
+            tiers: narthex_core::ToolTiers::default(),
             space: None,
             disabled: false,
             created: self.clock.now(),

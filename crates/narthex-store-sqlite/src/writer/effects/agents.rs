@@ -1,6 +1,6 @@
 //! Agents.
 
-use narthex_core::{Agent, AgentId, Budget};
+use narthex_core::{Agent, AgentId, Budget, ToolTiers};
 use narthex_store::{Effected, Refused};
 
 use crate::fault::Fault;
@@ -22,12 +22,13 @@ pub(super) async fn add(bench: &mut Bench<'_>, agent: &Agent) -> Result<Effected
         grants: serde_json::json!(agent.grants.iter().map(ToString::to_string).collect::<Vec<_>>())
             .to_string(),
         budget: budget_column(agent.budget.as_ref())?,
+        tiers: tiers_column(&agent.tiers)?,
         space: space_of(bench, agent).await?,
     };
     sqlx::query(
         "INSERT INTO agents (id, slug, name, kind, model, grants, ceiling, space, disabled, created,
-                             budget)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)",
+                             budget, tiers)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)",
     )
     .bind(agent.id.as_bytes().as_slice())
     .bind(agent.slug.as_str())
@@ -40,6 +41,7 @@ pub(super) async fn add(bench: &mut Bench<'_>, agent: &Agent) -> Result<Effected
     .bind(agent.disabled)
     .bind(agent.created.as_millis())
     .bind(stored.budget.as_deref())
+    .bind(stored.tiers.as_deref())
     .execute(&mut *bench.conn)
     .await?;
     bench.sign(&stored.signed()).await?;
@@ -68,6 +70,14 @@ pub(super) fn budget_column(budget: Option<&Budget>) -> Result<Option<String>, F
     budget.map(serde_json::to_string).transpose().map_err(Fault::damaged)
 }
 
+/// The tiers of tools as they are stored.
+pub(super) fn tiers_column(tiers: &ToolTiers) -> Result<Option<String>, Fault> {
+    if tiers.is_empty() {
+        return Ok(None);
+    }
+    serde_json::to_string(tiers).map(Some).map_err(Fault::damaged)
+}
+
 /// The short key of an agent's space, which must be there.
 async fn space_of(bench: &mut Bench<'_>, agent: &Agent) -> Result<Option<i64>, Fault> {
     let Some(space) = &agent.space else { return Ok(None) };
@@ -81,6 +91,7 @@ struct Stored<'a> {
     agent: &'a Agent,
     grants: String,
     budget: Option<String>,
+    tiers: Option<String>,
     space: Option<i64>,
 }
 
@@ -101,6 +112,7 @@ impl Stored<'_> {
             agent.space.map(|space| bytes(space.as_bytes())).unwrap_or_default(),
             number(i64::from(agent.disabled)),
             number(agent.created.as_millis()),
+            self.tiers.as_deref().map(text).unwrap_or_default(),
         ];
         Signed::new(Name::Agent(agent.id), values)
     }

@@ -51,6 +51,9 @@ pub(super) async fn apply(
         Effect::SetAgentCeiling { agent, ceiling } => {
             settings::agent_ceiling(bench, agent, ceiling).await
         }
+        Effect::SetToolTier { agent, tool, tier } => {
+            settings::tool_tier(bench, agent, tool, tier).await
+        }
         Effect::SetAgentBudget { agent, budget } => {
             settings::agent_budget(bench, agent, budget).await
         }
@@ -114,6 +117,7 @@ pub(super) const fn touches(effect: &Effect) -> Touches {
         | Effect::SetAgentDisabled { .. }
         | Effect::SetAgentCeiling { .. }
         | Effect::SetAgentBudget { .. }
+        | Effect::SetToolTier { .. }
         | Effect::AddToken { .. }
         | Effect::RevokeToken { .. } => Touches { identity: true, ..NOTHING },
         Effect::AddSpace(_) | Effect::SetSpaceCeiling { .. } => {

@@ -1,11 +1,12 @@
 //! The noted mode, and what the owner allows agents and spaces.
 
-use narthex_core::{AgentId, Budget, Mode, SpaceId, Tier};
+use narthex_core::{AgentId, Budget, Mode, SpaceId, Tier, ToolName, ToolTiers};
 use narthex_store::{Effected, Refused};
 
 use crate::fault::Fault;
 use crate::gate::Bench;
 use crate::identity::{AGENTS, SPACES, Table, text};
+use crate::rows::{self, Fields};
 
 /// Notes the posture in force.
 pub(super) async fn note_mode(
@@ -45,6 +46,30 @@ pub(super) async fn agent_budget(
         what: "agent",
     };
     change.to(bench, agent.as_bytes(), budget.as_deref()).await
+}
+
+/// Another tier of a tool for an agent, or the one it declares.
+pub(super) async fn tool_tier(
+    bench: &mut Bench<'_>,
+    agent: AgentId,
+    tool: ToolName,
+    tier: Option<Tier>,
+) -> Result<Effected, Fault> {
+    let found = bench.identity(&AGENTS, agent.as_bytes()).await?;
+    let (row, _) = found.ok_or(Fault::Refused(Refused::NotFound("agent")))?;
+    let mut tiers = rows::agent(Fields(&row))?.tiers;
+    tiers.set(tool, tier);
+    if tiers.len() > ToolTiers::MOST {
+        return Err(Refused::TooManyTiers { cap: ToolTiers::MOST }.into());
+    }
+    let tiers = super::agents::tiers_column(&tiers)?;
+    let change = Change {
+        table: &AGENTS,
+        column: "tiers",
+        set: "UPDATE agents SET tiers = ?2 WHERE id = ?1",
+        what: "agent",
+    };
+    change.to(bench, agent.as_bytes(), tiers.as_deref()).await
 }
 
 /// Another ceiling for a space, or none of its own.

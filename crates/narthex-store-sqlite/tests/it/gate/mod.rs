@@ -259,6 +259,7 @@ fn agent(slug: &str, space: SpaceId) -> Agent {
         grants: Grants::standard(),
         ceiling: Tier::T3,
         budget: None,
+        tiers: narthex_core::ToolTiers::default(),
         space: Some(space),
         disabled: false,
         created: Timestamp::from_millis(1),

@@ -30,7 +30,7 @@ struct Model {
 #[tokio::test]
 async fn one_after_the_other_they_follow_the_model() {
     for seed in 1..=8 {
-        follows(seed).await;
+        Box::pin(follows(seed)).await;
     }
 }
 

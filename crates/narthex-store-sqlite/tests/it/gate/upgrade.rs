@@ -32,6 +32,7 @@ async fn older(migrated: bool) -> (House, narthex_core::Proposal) {
         "DROP INDEX proposals_open; ALTER TABLE proposals DROP COLUMN merge;
          ALTER TABLE proposals DROP COLUMN mac; ALTER TABLE ledger_head DROP COLUMN gate;
          ALTER TABLE agents DROP COLUMN budget; ALTER TABLE agents DROP COLUMN mac;
+         ALTER TABLE agents DROP COLUMN tiers;
          ALTER TABLE tokens DROP COLUMN mac; ALTER TABLE spaces DROP COLUMN mac;
          DROP TABLE approvals; DROP TABLE latches; DROP TABLE switches; DROP TABLE settings;
          DROP TABLE budgets; DROP TABLE gate_seal; DROP TABLE IF EXISTS ledger_checkpoints;

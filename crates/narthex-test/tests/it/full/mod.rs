@@ -6,6 +6,7 @@ mod laundering;
 mod sessions;
 mod stops;
 mod taint;
+mod tiers;
 mod waits;
 mod weights;
 mod workshop;

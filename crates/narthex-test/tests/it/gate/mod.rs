@@ -6,4 +6,5 @@ mod grants;
 mod proposals;
 mod rig;
 mod schemas;
+mod stopping;
 mod surface;

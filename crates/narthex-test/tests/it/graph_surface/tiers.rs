@@ -233,7 +233,7 @@ async fn made_ready(
 async fn set_ceiling(harbour: &Harbour, agent: &str, tier: Tier) -> anyhow::Result<()> {
     use narthex_server::owner::{Request, SettingRequest};
     let (agent, ceiling) = (agent.to_owned(), Some(tier));
-    let request = SettingRequest::SetAgent { agent, ceiling, budget: None };
+    let request = SettingRequest::SetAgent { agent, ceiling, budget: None, tool_tiers: Vec::new() };
     harbour.house.owner(Request::Setting(request)).await?;
     Ok(())
 }

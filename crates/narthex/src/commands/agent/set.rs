@@ -1,5 +1,6 @@
 //! `narthex agent set`.
 
+use narthex_core::Tier;
 use narthex_server::owner::{AgentInfo, BudgetChange, Reply, Request, SettingRequest, loosens};
 
 use super::print;
@@ -20,6 +21,7 @@ pub(super) async fn run(context: &Context, args: &AgentSetArgs) -> Result<Exit, 
         agent: args.agent.clone(),
         ceiling: args.ceiling,
         budget: args.budget,
+        tool_tiers: args.tool_tiers.clone(),
     });
     let Reply::Agent(agent) = once(context, request).await? else { return Err(unexpected()) };
     print(context, &agent)
@@ -41,6 +43,15 @@ fn wider(args: &AgentSetArgs, before: &AgentInfo) -> Vec<String> {
     };
     if more {
         wider.push("a wider budget".to_owned());
+    }
+    for (tool, tier) in &args.tool_tiers {
+        // What a tool declares is not known here, so only more than it has is surely no loosening.
+        let now = before.tool_tiers.get(tool).unwrap_or(Tier::T3);
+        match tier {
+            Some(tier) if *tier >= now => {}
+            Some(tier) => wider.push(format!("{tool} at {tier}")),
+            None => wider.push(format!("{tool} at the tier it declares")),
+        }
     }
     wider
 }

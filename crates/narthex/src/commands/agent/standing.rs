@@ -26,7 +26,10 @@ pub(super) fn ceiling(agent: &AgentInfo) -> String {
 
 /// What it took in, what it has left, and where it is connected.
 pub(super) fn facts(agent: &AgentInfo) -> Vec<(&'static str, Said)> {
-    let mut facts = vec![("took in", taint::said(agent.taint()))];
+    let tiers = agent.tool_tiers.iter();
+    let mut facts: Vec<(&'static str, Said)> =
+        tiers.map(|(tool, tier)| ("tool tier", format!("{tool} is {tier}").into())).collect();
+    facts.push(("took in", taint::said(agent.taint())));
     facts.extend(agent.latches.iter().flat_map(taint::causes));
     facts.extend(budget(&agent.budget));
     for session in &agent.sessions {

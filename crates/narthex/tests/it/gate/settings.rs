@@ -92,6 +92,37 @@ async fn a_budget_is_shown_with_what_is_left_and_holds() -> anyhow::Result<()> {
     Ok(())
 }
 
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn a_tool_gets_another_tier_for_one_agent_and_its_own_again() -> anyhow::Result<()> {
+    let house = TestHouse::start().await?;
+    let dir = house.dir().root();
+    let tool = "workspace/propose_change";
+    let create = json!({"entity_type": "page", "action": "create", "payload": {"title": "T"},
+        "reason": "r"});
+    let client = house.client(narthex_test::Persona::AgentA);
+    answer(&["agent", "set", "agent-a", "--ceiling", "T2", "--yes"], dir);
+    let given = format!("{tool}=T2");
+    let set = answer(&["agent", "set", "agent-a", "--tool-tier", &given, "--yes"], dir);
+    assert_eq!(set["tool_tiers"], json!({tool: "T2"}));
+    let people = stdout(&narthex(&["agent", "show", "agent-a"], dir));
+    assert!(people.contains("workspace/propose_change is T2"), "{people}");
+    let waits = client.call("propose_change", create.clone()).await?;
+    assert_eq!(waits.tool_code().as_deref(), Some("approval_needed"), "{waits:?}");
+    let back = format!("{tool}=default");
+    let back = answer(&["agent", "set", "agent-a", "--tool-tier", &back, "--yes"], dir);
+    assert_eq!(back["tool_tiers"], json!({}));
+    assert!(client.call("propose_change", create).await?.is_ok());
+    let said = |tier: &str| format!("{tool}={tier}");
+    let changed = changes(&house, "agent.tool_tier").await?;
+    assert_eq!(changed, [pair(&said("default"), &said("T2")), pair(&said("T2"), &said("default"))]);
+    for wrong in ["propose_change=T1", "workspace/propose_change", "workspace/x=T9"] {
+        let output = narthex(&["agent", "set", "agent-a", "--tool-tier", wrong], dir);
+        assert_eq!(output.status.code(), Some(2), "{wrong}");
+    }
+    assert_eq!(answer(&["ledger", "verify"], dir)["ok"], true);
+    Ok(())
+}
+
 /// The desk has the last word, whoever asks it.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn a_budget_out_of_bounds_is_refused_with_all_that_came_with_it() -> anyhow::Result<()> {
@@ -107,7 +138,12 @@ async fn a_budget_out_of_bounds_is_refused_with_all_that_came_with_it() -> anyho
         (BudgetSpec { cost: most(u64::MAX), ..nothing }, "cost"),
     ] {
         let (agent, budget) = ("agent-a".to_owned(), Some(BudgetChange::Own(spec)));
-        let request = SettingRequest::SetAgent { agent, ceiling: Some(Tier::T0), budget };
+        let request = SettingRequest::SetAgent {
+            agent,
+            ceiling: Some(Tier::T0),
+            budget,
+            tool_tiers: Vec::new(),
+        };
         let refused = house.house().desk().handle(Request::Setting(request)).await;
         let refused = refused.expect_err(part);
         assert_eq!(refused.kind, Trouble::Invalid, "{refused:?}");

@@ -12,7 +12,7 @@ use self::scene::{Of, Scene, unit};
 use super::{agent, commit, done, records};
 
 /// Each field of a row that is there, and what it is changed to.
-const AGENT: [&str; 16] = [
+const AGENT: [&str; 17] = [
     "id = zeroblob(16)",
     "slug = 'another'",
     "name = 'Another'",
@@ -21,6 +21,7 @@ const AGENT: [&str; 16] = [
     "grants = '[]'",
     "ceiling = 'T2'",
     "budget = '{}'",
+    r#"tiers = '{"workspace/propose_change":"T1"}'"#,
     "space = NULL",
     "space = (SELECT n FROM spaces WHERE slug = 'away')",
     "disabled = 1",
