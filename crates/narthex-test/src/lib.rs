@@ -4,6 +4,8 @@
 //! planted canaries and one [`Persona`] of every kind, so that a test reads as a paragraph:
 //! who asks, for what, and what comes of it.
 //!
+//! [`upstream`] is somebody else's MCP server, as hostile as a test wants it.
+//!
 //! Only ever a dev-dependency.
 //!
 //! To add a persona: a variant, how it is registered in `personas.rs`, and its column in the
@@ -17,6 +19,7 @@ mod lines;
 mod personas;
 mod raw;
 mod side_door;
+pub mod upstream;
 
 pub use answer::Answer;
 pub use client::{Client, Era};

@@ -23,3 +23,4 @@ mod isolation;
 mod merges;
 mod model;
 mod slice;
+mod upstream;

@@ -1,0 +1,8 @@
+//! The scripted server does what its script says: driven raw, over pipes and over HTTP.
+
+mod echo;
+mod http;
+mod machine;
+mod peer;
+mod pipes;
+mod turns;
