@@ -5,10 +5,10 @@ use narthex_store::{At, CommitKind, GraphInfo};
 
 use super::commit::{Content, Draft};
 use super::merge::resolutions;
-use super::{Engine, GraphError, Maker, Prepared, expect_head, moment};
+use super::{Engine, GraphError, Maker, Prepared, expect_head, load_limits, moment};
 use crate::exec::{Context, Limits, constraints};
 use crate::history::{RevertPlan, revert};
-use crate::merge::{Asked, TypedChanges, typed};
+use crate::merge::{Asked, Conflicts, TypedChanges, conflicts_of, typed};
 
 /// A commit to be taken back.
 #[derive(Debug, Clone)]
@@ -49,16 +49,19 @@ impl Engine {
             RevertPlan::Changes(rows) => rows,
         };
         let TypedChanges { changes, untyped } = typed(rows, &schema);
+        // What was loaded can be taken back.
+        let limits = load_limits(ask.limits);
         let context = Context {
             schema: &schema,
             salt: &graph.salt,
             params: &[],
             now: moment(self.now()),
-            limits: ask.limits,
+            limits: &limits,
         };
-        let violations = constraints::check(now.view.as_mut(), &context, &changes).await?;
+        let violations = constraints::check(view, &context, &changes).await?;
         if !violations.is_empty() {
-            return Err(crate::exec::ExecError::Violations(violations).into());
+            let found = conflicts_of(&violations, &changes, view, before, &schema).await?;
+            return Err(GraphError::Conflicts(Conflicts::of(found)));
         }
         let message = format!("revert {}", ask.commit);
         let draft = Draft {

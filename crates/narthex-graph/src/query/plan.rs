@@ -18,6 +18,11 @@ pub struct EdgeNo(pub usize);
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct PropertyNo(pub usize);
 
+impl PropertyNo {
+    /// None of them: always null.
+    pub const NONE: Self = Self(usize::MAX);
+}
+
 /// The number of a variable in its query.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct VarNo(pub usize);

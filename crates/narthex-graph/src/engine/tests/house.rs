@@ -165,12 +165,17 @@ impl House {
         self.made(self.engine.merge(&self.graph, &ask, &owner()).await?)
     }
 
-    pub(super) async fn revert(&self, on: &str, commit: CommitId) -> Result<Done, GraphError> {
+    pub(super) async fn revert(
+        &self,
+        on: &str,
+        commit: CommitId,
+        resolutions: &[Asked],
+    ) -> Result<Done, GraphError> {
         let ask = Revert {
             commit,
             branch: &branch(on),
             expected: None,
-            resolutions: &[],
+            resolutions,
             limits: &self.limits,
         };
         self.made(self.engine.revert(&self.graph, &ask, &owner()).await?)

@@ -4,6 +4,7 @@ mod house;
 mod loads;
 mod merging;
 mod moving;
+mod reverting;
 mod rules;
 
 use narthex_store::At;
@@ -304,7 +305,7 @@ async fn a_commit_is_taken_back() {
     let wrong =
         house.mutate("main", &format!("{}\n{}", grow("ada", 99), add("bob", 1))).await.unwrap();
     house.mutate("main", &add("eve", 5)).await.unwrap();
-    house.revert("main", wrong.commit.unwrap()).await.unwrap();
+    house.revert("main", wrong.commit.unwrap(), &[]).await.unwrap();
     assert_eq!(house.people("main").await, "ada 36, eve 5");
     let diff = house
         .engine

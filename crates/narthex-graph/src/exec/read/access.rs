@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::vars::vars_of;
-use crate::query::{BinaryOp, Expr, Function, NodeNo, PropertyRef, VarNo};
+use crate::query::{BinaryOp, Expr, Function, NodeNo, PropertyNo, PropertyRef, VarNo};
 use crate::schema::{Kind, NodeType, Property, Schema};
 
 /// Where the rows of a variable come from. What comes may be more than is wanted: the conditions it
@@ -191,10 +191,11 @@ const fn turned(op: BinaryOp) -> Option<BinaryOp> {
 }
 
 fn is_key(schema: &Schema, types: &[NodeNo], property: &PropertyRef) -> bool {
-    let is = |(no, number): (&NodeNo, _)| {
-        schema.nodes.get(no.0).is_some_and(|node: &NodeType| node.key == number)
+    let is = |(no, number): (&NodeNo, PropertyNo)| {
+        let is = |node: &NodeType| number == PropertyNo::NONE || node.key == number.0;
+        schema.nodes.get(no.0).is_some_and(is)
     };
-    types.iter().zip(property.0.iter().map(|number| number.0)).all(is)
+    types.iter().zip(property.0.iter().copied()).all(is)
 }
 
 fn each_property(

@@ -11,6 +11,38 @@ fn names(world: &mut World, query: &str) -> Json {
     world.ask(query).unwrap().0
 }
 
+/// Where an edge can end at nodes of several types, one of them by name.
+#[test]
+fn an_end_is_named_with_its_type() {
+    for (which, left) in [
+        (r#"to = Person("ada")"#, json!([["bob", "Company"]])),
+        (r#"to = Company("ada")"#, json!([["bob", "Person"]])),
+        (r#"from = Person("bob") and to != Person("ada")"#, json!([["bob", "Person"]])),
+        (r#"to != Company("ada")"#, json!([["bob", "Company"]])),
+        (r#"to = "ada""#, json!([])),
+    ] {
+        for without_indexes in [false, true] {
+            let mut world = people();
+            world.without_indexes = without_indexes;
+            let both = r#"delete Likes where true
+                insert Company { slug: "ada", name: "Ada & sons" }
+                insert Likes { from: "bob", to: Person("ada"), much: 1 }
+                insert Likes { from: "bob", to: Company("ada"), much: 2 }"#;
+            world.change(both).unwrap();
+            world.change(&format!("delete Likes where {which}")).unwrap();
+            let at = |to: &str| {
+                format!("match {{ $p: Person  $p likes $c  $c: {to} }} return {{ $p.slug }}")
+            };
+            let mut found = Vec::new();
+            for to in ["Company", "Person"] {
+                let rows = names(&mut world, &at(to));
+                found.extend(rows.as_array().unwrap().iter().map(|row| json!([row[0], to])));
+            }
+            assert_eq!(Json::Array(found), left, "{which}");
+        }
+    }
+}
+
 #[test]
 fn statements_change_what_they_say() {
     let none = Counts::default();

@@ -215,6 +215,9 @@ impl Scope for Edge {
             _ => (0, None),
         };
         let number = property.0.get(place);
+        if number == Some(&PropertyNo::NONE) {
+            return Ok(Cow::Owned(Value::Null));
+        }
         let value = values.zip(number).and_then(|(values, number)| values.get(number.0));
         value.map(Cow::Borrowed).ok_or(ExecError::Plan("no such property"))
     }

@@ -159,6 +159,9 @@ impl Expressions<'_, '_, '_> {
     }
 
     fn binary(&mut self, op: BinaryOp, left: &Ast, right: &Ast, span: Span) -> Option<Typed> {
+        if let Some(end) = self.end_of_type(op, left, right, span) {
+            return end;
+        }
         // Both are looked at, so that what is wrong with either is said at once.
         let (left, right) = (self.typed(left), self.typed(right));
         let (left, right) = (left?, right?);

@@ -5,6 +5,7 @@ mod call;
 mod columns;
 mod compare;
 mod edge;
+mod ends;
 mod expr;
 mod names;
 mod pattern;

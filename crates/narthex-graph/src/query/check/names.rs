@@ -27,6 +27,8 @@ pub(crate) struct Row<'a> {
     pub(crate) name: Option<String>,
     /// What it is, for a message: `Person`.
     pub(crate) label: String,
+    /// What each type it can have is called.
+    pub(crate) called: Vec<&'a str>,
     /// The properties of each type it can have. None if that could not be told.
     pub(crate) types: Vec<&'a [Property]>,
     /// Of a node, which property is the key of each.

@@ -74,6 +74,7 @@ impl<'a, 's> Query<'a, '_, 's> {
                 Row {
                     name: None,
                     label: labels(types.iter().map(|node| node.name.as_str())),
+                    called: types.iter().map(|node| node.name.as_str()).collect(),
                     types: types.iter().map(|node| node.properties.as_slice()).collect(),
                     keys: types.iter().map(|node| node.key).collect(),
                     edge: false,
@@ -85,6 +86,7 @@ impl<'a, 's> Query<'a, '_, 's> {
                 Row {
                     name: None,
                     label: edge.map(|edge| edge.name.clone()).unwrap_or_default(),
+                    called: Vec::new(),
                     types: edge.iter().map(|edge| edge.properties.as_slice()).collect(),
                     keys: Vec::new(),
                     edge: true,

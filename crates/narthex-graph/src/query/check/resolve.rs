@@ -153,7 +153,7 @@ impl Expressions<'_, '_, '_> {
 }
 
 /// The variable an edge's end is.
-fn end(name: &str) -> Option<VarNo> {
+pub(super) fn end(name: &str) -> Option<VarNo> {
     match name {
         "from" => Some(VarNo(1)),
         "to" => Some(VarNo(2)),

@@ -352,6 +352,10 @@ fn changes() {
             "delete Tagged where (((_1.1/2 Equal \"x\") And (_1.0/0 Equal \"k\")) And (_2.0 Equal 3))",
         ),
         (
+            "delete Likes where from = Person(\"k\") and to = Company(\"c\") and to != Person(\"d\")",
+            "delete Likes where (((_1.0 Equal \"k\") And (_2.-/0 Equal \"c\")) And (IsNull(_2.0/-) Or (_2.0/- NotEqual \"d\")))",
+        ),
+        (
             "delete Company where true delete Person where not (slug != \"a\")",
             "delete Company where true; delete Person where Not((_0.0 NotEqual \"a\"))",
         ),

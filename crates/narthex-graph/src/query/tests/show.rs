@@ -2,7 +2,8 @@
 
 use crate::lang::shown;
 use crate::query::{
-    Aggregate, Body, Clause, Direction, Expr, Plan, PropertyRef, Read, Statement, VarKind, VarNo,
+    Aggregate, Body, Clause, Direction, Expr, Plan, PropertyNo, PropertyRef, Read, Statement,
+    VarKind, VarNo,
 };
 use crate::schema::Schema;
 
@@ -175,5 +176,9 @@ impl Shown<'_> {
 }
 
 fn numbers(of: &PropertyRef) -> String {
-    of.0.iter().map(|no| no.0.to_string()).collect::<Vec<_>>().join("/")
+    let number = |no: &PropertyNo| match *no {
+        PropertyNo::NONE => "-".to_owned(),
+        PropertyNo(no) => no.to_string(),
+    };
+    of.0.iter().map(number).collect::<Vec<_>>().join("/")
 }

@@ -19,6 +19,7 @@ pub(super) fn condition(
     let row = Row {
         name: None,
         label: label.to_owned(),
+        called: Vec::new(),
         types: vec![properties],
         keys: Vec::new(),
         edge: false,

@@ -19,22 +19,34 @@ impl<S: Stage> Player<'_, S> {
             assert!(matches!(done, Err(GraphError::Revert(_))), "{done:?}");
             return false;
         }
-        let head = self.model.head(branch);
-        match self.model.revert(branch, commit, &head.facts, &Wrote::new()) {
-            Said::Rows(rows, wrote) if head.facts.holds(&rows) => {
-                self.wrote(branch, done, wrote, "a revert")
+        let before = whole.parent.expect("a parent");
+        let facts = self.model.head(branch).facts.clone();
+        let (mut done, mut said, mut asked) = (done, Wrote::new(), Vec::new());
+        for _ in 0..ROUNDS {
+            match self.model.revert(branch, commit, &facts, &said) {
+                Said::Rows(rows, wrote) if facts.holds(&rows) => {
+                    return self.wrote(branch, done, wrote, "a revert");
+                }
+                Said::Rows(..) => {
+                    let Err(GraphError::Conflicts(found)) = done else { panic!("{done:?}") };
+                    let sides = (&self.model.head(branch).rows, &self.model.commits[before].rows);
+                    if !self.as_it_says(sides, &found, &facts, &mut said, &mut asked) {
+                        return false;
+                    }
+                    self.played.ruled += 1;
+                    let resolutions: Vec<Asked> =
+                        asked.iter().map(|(_, asked)| asked.clone()).collect();
+                    done = self.hand.revert(branch, id, &resolutions).await;
+                }
+                Said::Conflicts(rows) => {
+                    let Err(GraphError::Conflicts(found)) = done else { panic!("{done:?}") };
+                    assert_eq!(self.named(&found, &facts), rows);
+                    return false;
+                }
+                Said::Nothing => panic!("a revert is no merge"),
             }
-            Said::Rows(..) => {
-                assert!(matches!(done, Err(GraphError::Exec(_))), "{done:?}");
-                false
-            }
-            Said::Conflicts(rows) => {
-                let Err(GraphError::Conflicts(found)) = done else { panic!("{done:?}") };
-                assert_eq!(self.named(&found, &head.facts), rows);
-                false
-            }
-            Said::Nothing => panic!("a revert is no merge"),
         }
+        false
     }
 
     pub(super) async fn merge(
@@ -76,8 +88,9 @@ impl<S: Stage> Player<'_, S> {
                         return self.merged((into, from), done, &facts, (rows, wrote), stopped);
                     }
                     let Err(GraphError::Conflicts(found)) = done else { panic!("{done:?}") };
+                    let sides = (&self.model.head(into).rows, &self.model.head(from).rows);
                     if how == Resolve::Not
-                        || !self.as_it_says((into, from), &found, &facts, &mut said, &mut asked)
+                        || !self.as_it_says(sides, &found, &facts, &mut said, &mut asked)
                     {
                         return false;
                     }
@@ -99,7 +112,8 @@ impl<S: Stage> Player<'_, S> {
                         let again = said.contains_key(&row);
                         let orphan = matches!(conflict.kind, ConflictKind::OrphanedEdge { .. });
                         let how = if again || orphan { Resolve::Gone } else { how };
-                        let (take, body) = self.resolved((into, from), &row, &name, how, &facts);
+                        let sides = (&self.model.head(into).rows, &self.model.head(from).rows);
+                        let (take, body) = resolved(sides, &row, &name, how, &facts);
                         asked.retain(|(of, _)| *of != row);
                         asked.push((row.clone(), take));
                         said.insert(row, body);
@@ -115,7 +129,7 @@ impl<S: Stage> Player<'_, S> {
     /// False if all of that was said before.
     fn as_it_says(
         &self,
-        (into, from): (usize, usize),
+        sides: (&Rows, &Rows),
         found: &Conflicts,
         facts: &Facts,
         said: &mut Wrote,
@@ -131,7 +145,7 @@ impl<S: Stage> Player<'_, S> {
                 Take::Theirs => Resolve::Theirs,
                 Take::Gone => Resolve::Gone,
             };
-            let (take, body) = self.resolved((into, from), &row, name, how, facts);
+            let (take, body) = resolved(sides, &row, name, how, facts);
             more |= said.get(&row) != Some(&body);
             asked.retain(|(of, _)| *of != row);
             asked.push((row.clone(), take));
@@ -170,36 +184,6 @@ impl<S: Stage> Player<'_, S> {
         true
     }
 
-    /// A resolution, and what the row is then.
-    fn resolved(
-        &self,
-        (into, from): (usize, usize),
-        row: &Row,
-        name: &RowName,
-        how: Resolve,
-        facts: &Facts,
-    ) -> (Asked, Option<Body>) {
-        let side = |branch: usize| self.model.head(branch).rows.get(row).cloned();
-        let take = |take| Asked::Take { row: name.clone(), take };
-        match (how, row.1) {
-            (Resolve::Ours | Resolve::Not, _) => (take(Take::Ours), side(into)),
-            (Resolve::Theirs, _) => (take(Take::Theirs), side(from)),
-            (Resolve::Given, Key::Node(no)) if row.0 == "Person" => {
-                let mut given = json!({facts.name(): "2", "age": "1"});
-                let mut body = Body::from([("slug".to_owned(), json!(format!("p{no}")))]);
-                if let Some(slot) = facts.slot("Person", "mail").filter(|_| facts.must("mail")) {
-                    given["mail"] = json!("1");
-                    body.insert(slot.to_owned(), json!("1"));
-                }
-                let given = given.as_object().expect("an object").clone();
-                body.insert("name".to_owned(), json!("2"));
-                body.insert("age".to_owned(), json!(1));
-                (Asked::Given { row: name.clone(), given }, Some(body))
-            }
-            (Resolve::Gone | Resolve::Given, _) => (take(Take::Gone), None),
-        }
-    }
-
     fn named(&self, found: &Conflicts, facts: &Facts) -> std::collections::BTreeSet<Row> {
         let names = found.listed.iter().filter_map(|conflict| conflict.row.as_ref());
         names.map(|name| self.row(name, facts)).collect()
@@ -219,6 +203,34 @@ impl<S: Stage> Player<'_, S> {
                 (type_name.clone(), no.map_or(Key::Edge(from, to), |no| Key::Call(from, to, no)))
             }
         }
+    }
+}
+
+/// A resolution, and what the row is then.
+fn resolved(
+    (ours, theirs): (&Rows, &Rows),
+    row: &Row,
+    name: &RowName,
+    how: Resolve,
+    facts: &Facts,
+) -> (Asked, Option<Body>) {
+    let take = |take| Asked::Take { row: name.clone(), take };
+    match (how, row.1) {
+        (Resolve::Ours | Resolve::Not, _) => (take(Take::Ours), ours.get(row).cloned()),
+        (Resolve::Theirs, _) => (take(Take::Theirs), theirs.get(row).cloned()),
+        (Resolve::Given, Key::Node(no)) if row.0 == "Person" => {
+            let mut given = json!({facts.name(): "2", "age": "1"});
+            let mut body = Body::from([("slug".to_owned(), json!(format!("p{no}")))]);
+            if let Some(slot) = facts.slot("Person", "mail").filter(|_| facts.must("mail")) {
+                given["mail"] = json!("1");
+                body.insert(slot.to_owned(), json!("1"));
+            }
+            let given = given.as_object().expect("an object").clone();
+            body.insert("name".to_owned(), json!("2"));
+            body.insert("age".to_owned(), json!(1));
+            (Asked::Given { row: name.clone(), given }, Some(body))
+        }
+        (Resolve::Gone | Resolve::Given, _) => (take(Take::Gone), None),
     }
 }
 

@@ -1,9 +1,8 @@
-//! Graphs in the database: what someone with the files can do to them, and how quick they are.
+//! Graphs in the database: what someone with the files can do to them.
 
 #![allow(clippy::expect_used, clippy::panic, reason = "tests")]
 
 mod kept;
-mod speed;
 mod tamper;
 mod tiny;
 

@@ -4,6 +4,19 @@ use super::Case;
 
 pub(super) const CASES: &[Case] = &[
     (
+        "delete Knows where to = Persn(\"a\")",
+        "`to` is a Person, and `Persn` is none",
+        (1, 25),
+        Some("did you mean `Person`?"),
+    ),
+    ("delete Knows where to = Person(\"a\", \"b\")", "write `Person(key)`", (1, 25), None),
+    (
+        "delete Knows where to < Person(\"a\")",
+        "an end is one node or another: write `=` or `!=`",
+        (1, 20),
+        None,
+    ),
+    (
         "insert Persn { slug: \"a\" }",
         "there is no type `Persn`",
         (1, 8),
