@@ -60,6 +60,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
         "narthex-test",
         &[
             "narthex-core",
+            "narthex-egress",
             "narthex-gate",
             "narthex-graph",
             "narthex-graph-surface",

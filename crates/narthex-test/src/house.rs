@@ -22,7 +22,7 @@ use tempfile::TempDir;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
-use crate::{Client, Faults, Persona, personas};
+use crate::{Client, Faults, Persona, Variables, personas, servers};
 
 /// What a test wants to be different.
 #[derive(Debug, Clone)]
@@ -43,6 +43,10 @@ pub struct HouseOptions {
     pub origins: Vec<String>,
     /// The clock.
     pub clock: Arc<dyn Clock>,
+    /// The values of variables that servers are given.
+    pub variables: Variables,
+    /// How many of their processes may run at once.
+    pub started: usize,
 }
 
 impl Default for HouseOptions {
@@ -63,6 +67,8 @@ impl Default for HouseOptions {
             policies: Vec::new(),
             origins: Vec::new(),
             clock: Arc::new(SystemClock),
+            variables: Variables::default(),
+            started: 5,
         }
     }
 }
@@ -124,6 +130,7 @@ impl TestHouse {
             gate: GateConfig { mode: options.mode, ..options.gate.clone() },
             workspace: options.workspace,
             graphs: options.graphs.clone(),
+            servers: servers::hall(dir.root(), &options.variables, options.started)?,
             edge: options.edge.clone(),
             holder: "test".to_owned(),
             stop_file: dir.stop_file(),
@@ -177,6 +184,11 @@ impl TestHouse {
     /// A client with any token at all for a graph.
     pub fn graph_client_with(&self, token: Option<String>, graph: &str) -> Client {
         Client::new(format!("http://{}/graphs/{graph}/mcp", self.address()), token)
+    }
+
+    /// A client with any token at all for a server of somebody else's.
+    pub fn server_client_with(&self, token: Option<String>, server: &str) -> Client {
+        Client::new(format!("http://{}/servers/{server}/mcp", self.address()), token)
     }
 
     /// Somebody's token.
@@ -308,6 +320,7 @@ impl TestHouse {
     pub async fn stop(mut self) -> anyhow::Result<Option<TempDir>> {
         self.stop.cancel();
         while self.tasks.join_next().await.is_some() {}
+        self.house.servers().end_all().await;
         self.store.close().await?;
         Ok(self.folder.take())
     }

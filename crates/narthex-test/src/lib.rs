@@ -18,6 +18,7 @@ mod house;
 mod lines;
 mod personas;
 mod raw;
+mod servers;
 mod side_door;
 pub mod upstream;
 
@@ -28,4 +29,5 @@ pub use house::{HouseOptions, TestHouse, ledger_of};
 pub use lines::LineClient;
 pub use personas::{CANARY_A, CANARY_B, Persona};
 pub use raw::{exchange, raw_post};
+pub use servers::Variables;
 pub use side_door::SideDoor;

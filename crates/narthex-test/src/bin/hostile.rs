@@ -1,8 +1,18 @@
-//! Somebody else's MCP server, as hostile as its script: see `narthex_test::upstream`.
+//! Somebody else's MCP server, as hostile as its script: see `narthex_test::upstream`. It is also the
+//! keeper of such servers, as our own binary is.
 
-#[tokio::main]
-async fn main() {
-    let ended = narthex_test::upstream::run(std::env::args().skip(1).collect()).await;
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    let mut words = std::env::args_os().skip(1);
+    if words.next().is_some_and(|word| word == narthex_walls::KEEP) {
+        return narthex_walls::keep(words);
+    }
+    let Ok(runtime) = tokio::runtime::Builder::new_multi_thread().enable_all().build() else {
+        return ExitCode::FAILURE;
+    };
+    let words = std::env::args().skip(1).collect();
+    let ended = runtime.block_on(narthex_test::upstream::run(words));
     // A reader of stdin may still be waiting, and would keep the runtime from ending.
     std::process::exit(ended);
 }

@@ -22,5 +22,6 @@ mod identity;
 mod isolation;
 mod merges;
 mod model;
+mod servers;
 mod slice;
 mod upstream;

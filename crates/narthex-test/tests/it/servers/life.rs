@@ -1,0 +1,302 @@
+//! When a server runs, for whom, and when it ends.
+
+use std::time::Duration;
+
+use narthex_core::Mode;
+use narthex_server::owner::{ServerReply, ServerRequest};
+use narthex_test::upstream::{Script, Speaks, Step};
+use narthex_test::{HouseOptions, Persona};
+use serde_json::{Value, json};
+
+use super::rig::{By, Rig, text};
+
+fn lines(path: &std::path::Path) -> usize {
+    std::fs::read_to_string(path).map(|text| text.lines().count()).unwrap_or(0)
+}
+
+async fn state(rig: &Rig, name: &str) -> (String, Option<String>) {
+    let ServerReply::Servers(listed) = rig.ask(ServerRequest::List).await.unwrap() else {
+        panic!()
+    };
+    let found = listed.servers.into_iter().find(|server| server.name == name).unwrap();
+    (found.state, found.error)
+}
+
+#[tokio::test]
+async fn nothing_runs_until_it_is_on_approved_and_needed() {
+    let mut rig = Rig::new().await;
+    let log = rig.path().join("log");
+    let script = Script::new().tool("echo", [Step::Echo]).logging(&log);
+    rig.name("up", By::Pipes, &script, json!({})).await;
+    let client = rig.client("anna", "up").await;
+    // Named, given to the agent, and not approved: there is nothing there.
+    assert_eq!(client.request("tools/list", json!({})).await.unwrap().status, 404);
+    assert!(rig.look("up").await.unwrap_err().message.contains("not approved"));
+    assert_eq!(lines(&log), 0, "nothing was started");
+    // The start is approved, what it offers is not.
+    rig.approve_start("up").await.unwrap();
+    assert_eq!(client.request("tools/list", json!({})).await.unwrap().status, 404);
+    assert_eq!(lines(&log), 0, "approving starts nothing");
+    rig.approve("up").await.unwrap();
+    rig.house.house().servers().end_all().await;
+    let said = lines(&log);
+    assert!(said > 0);
+    // Listed from what was approved, without the server.
+    assert_eq!(client.tools().await.unwrap(), ["echo"]);
+    assert_eq!(lines(&log), said, "a list starts nothing");
+    assert_eq!(state(&rig, "up").await, ("idle".to_owned(), None));
+    let answer = client.call("echo", json!({"a": 1})).await.unwrap();
+    assert!(answer.is_ok(), "{answer:?}");
+    assert!(lines(&log) > said);
+    assert_eq!(state(&rig, "up").await.0, "connected");
+    // Off: nothing is there, and nothing of it runs.
+    rig.ask(ServerRequest::Switch { on: false }).await.unwrap();
+    assert_eq!(client.request("tools/list", json!({})).await.unwrap().status, 404);
+    let off = rig.ask(ServerRequest::List).await.unwrap_err();
+    assert!(off.message.contains("narthex mcp on"), "{off:?}");
+    rig.ask(ServerRequest::Switch { on: true }).await.unwrap();
+    assert_eq!(client.tools().await.unwrap(), ["echo"], "what was approved stays so");
+}
+
+#[tokio::test]
+async fn who_has_no_profile_with_it_sees_what_is_nowhere() {
+    let mut rig = Rig::new().await;
+    rig.serve("up", By::Pipes, &Script::new().tool("echo", [Step::Echo]), json!({})).await;
+    let nowhere = |name: &'static str| {
+        let (house, token) = (&rig.house, rig.house.token(Persona::AgentA));
+        let client = house.server_client_with(token, name);
+        async move { client.request("tools/list", json!({})).await.unwrap() }
+    };
+    let (there, not_there) = (nowhere("up").await, nowhere("nope").await);
+    assert_eq!((there.status, &there.text), (404, &not_there.text));
+    for persona in [Persona::Stranger, Persona::Nobody, Persona::Owner, Persona::Revoked] {
+        let client = rig.house.server_client_with(rig.house.token(persona), "up");
+        let answer = client.request("tools/list", json!({})).await.unwrap();
+        assert!(matches!(answer.status, 401 | 403), "{persona:?} {}", answer.status);
+    }
+    // A profile given counts at once, and one taken away too.
+    let client = rig.client("anna", "up").await;
+    assert_eq!(client.tools().await.unwrap(), ["echo"]);
+    rig.give("anna", &[]).await.unwrap();
+    assert_eq!(client.request("tools/list", json!({})).await.unwrap().status, 404);
+    assert_eq!(client.call("echo", json!({})).await.unwrap().status, 404);
+    assert!(rig.give("anna", &["unheard-of"]).await.is_err());
+}
+
+#[tokio::test]
+async fn one_agents_state_never_answers_another_unless_the_owner_says_it_keeps_none() {
+    for (by, stateless, expected) in [
+        (By::Pipes, false, ["1", "1", "2"]),
+        (By::Http, false, ["1", "1", "2"]),
+        (By::Pipes, true, ["1", "2", "3"]),
+    ] {
+        let mut rig = Rig::new().await;
+        // Over HTTP only the older revisions know of a connection.
+        let script = Script::new().speaking(Speaks::Legacy).tool("count", [Step::Count]);
+        rig.serve("up", by, &script, json!({"stateless": stateless})).await;
+        let (anna, ben) = (rig.client("anna", "up").await, rig.client("ben", "up").await);
+        let mut counted = Vec::new();
+        for client in [&anna, &ben, &anna] {
+            let result = client.call("count", json!({})).await.unwrap().result();
+            counted.push(result["structuredContent"]["count"][0].to_string());
+        }
+        assert_eq!(counted, expected, "{by:?} {stateless}");
+    }
+}
+
+#[tokio::test]
+async fn one_that_crashes_is_tried_three_times_more_and_then_left_alone() {
+    let mut rig = Rig::new().await;
+    let starts = rig.path().join("starts");
+    let script = Script::new().tool("echo", [Step::Echo]).tool("die", [Step::Exit(3)]);
+    rig.serve("up", By::Pipes, &script, json!({})).await;
+    // From here on it does not even start.
+    let step = Step::ExitBefore { file: starts.clone(), starts: 1_000, code: 7 };
+    let doomed = script.clone().at_start([step]);
+    rig.name("up", By::Pipes, &doomed, json!({})).await;
+    rig.approve_start("up").await.unwrap();
+    let client = rig.client("anna", "up").await;
+    let end = tokio::time::Instant::now() + Duration::from_secs(60);
+    loop {
+        let answer = client.call("echo", json!({})).await.unwrap();
+        assert_eq!(answer.tool_code().as_deref(), Some("upstream_failed"), "{answer:?}");
+        if text(&answer.result()).contains("only the owner can help") {
+            break;
+        }
+        assert!(tokio::time::Instant::now() < end, "{answer:?}");
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+    // Each start greets twice: once in each era.
+    let tried = lines(&starts);
+    assert_eq!(tried, 8, "one start and three restarts, in two eras each");
+    client.call("echo", json!({})).await.unwrap();
+    assert_eq!(lines(&starts), tried, "left alone");
+    let (word, why) = state(&rig, "up").await;
+    assert_eq!(word, "error");
+    assert!(why.unwrap().contains("code 7"));
+    // Until the owner asks.
+    rig.ask(ServerRequest::Enable { server: "up".to_owned(), on: true }).await.unwrap();
+    client.call("echo", json!({})).await.unwrap();
+    assert!(lines(&starts) > tried);
+}
+
+#[tokio::test]
+async fn one_that_hangs_holds_up_nobody_else_and_is_taken_away() {
+    let mut rig = Rig::new().await;
+    let script = Script::new().tool("hang", [Step::Silence]).tool("echo", [Step::Echo]);
+    rig.serve("hung", By::Pipes, &script, json!({"limits": {"callSeconds": 1}})).await;
+    rig.serve("good", By::Pipes, &Script::new().tool("echo", [Step::Echo]), json!({})).await;
+    let hung = rig.client("anna", "hung").await;
+    let good = rig.client("anna", "good").await;
+    let hang = || hung.call("hang", json!({}));
+    let waits = async { tokio::join!(hang(), hang(), hang()) };
+    let meanwhile = async {
+        for _ in 0..20 {
+            assert!(good.call("echo", json!({})).await.unwrap().is_ok());
+        }
+    };
+    let (waited, ()) = tokio::join!(waits, meanwhile);
+    for answer in [waited.0, waited.1, waited.2] {
+        let answer = answer.unwrap();
+        assert_eq!(answer.tool_code().as_deref(), Some("upstream_failed"), "{answer:?}");
+    }
+    // It is started anew after a while, and answers what it can.
+    let mut answered = false;
+    for _ in 0..40 {
+        answered = hung.call("echo", json!({})).await.unwrap().is_ok();
+        if answered {
+            break;
+        }
+        tokio::time::sleep(Duration::from_millis(100)).await;
+    }
+    assert!(answered);
+}
+
+#[tokio::test]
+async fn no_more_run_at_once_than_may_and_idle_ones_make_room() {
+    let options = HouseOptions { started: 2, mode: Mode::Open, ..HouseOptions::default() };
+    let mut rig = Rig::with(options).await;
+    let script =
+        Script::new().tool("echo", [Step::Echo]).tool("slow", [Step::Sleep(1_500), Step::Echo]);
+    for name in ["one", "two", "three"] {
+        rig.serve(name, By::Pipes, &script, json!({})).await;
+        rig.house.house().servers().end_all().await;
+    }
+    let mut clients = Vec::new();
+    for name in ["one", "two", "three"] {
+        clients.push(rig.client("anna", name).await);
+    }
+    for client in &clients {
+        assert!(client.call("echo", json!({})).await.unwrap().is_ok());
+    }
+    let mut up = 0;
+    for name in ["one", "two", "three"] {
+        up += usize::from(state(&rig, name).await.0 == "connected");
+    }
+    assert_eq!(up, 2);
+    // All in use: one more has to wait for another time.
+    let busy = async {
+        tokio::join!(clients[1].call("slow", json!({})), clients[2].call("slow", json!({})))
+    };
+    let third = async {
+        tokio::time::sleep(Duration::from_millis(700)).await;
+        clients[0].call("echo", json!({})).await.unwrap()
+    };
+    let ((a, b), third) = tokio::join!(busy, third);
+    assert!(a.unwrap().is_ok() && b.unwrap().is_ok());
+    assert_eq!(third.tool_code().as_deref(), Some("upstream_failed"), "{third:?}");
+}
+
+#[tokio::test]
+async fn nothing_is_left_behind_whatever_a_server_started() {
+    let mut rig = Rig::new().await;
+    let pids = rig.path().join("pids");
+    let fork = Step::Fork { count: 3, pids: pids.clone(), detach: true };
+    let script = Script::new().tool("fork", [Step::IgnoreTerm, fork]);
+    rig.serve("up", By::Pipes, &script, json!({})).await;
+    let client = rig.client("anna", "up").await;
+    assert!(client.call("fork", json!({})).await.unwrap().is_ok());
+    let all: Vec<u32> = loop {
+        let text = std::fs::read_to_string(&pids).unwrap_or_default();
+        if text.lines().count() == 3 {
+            break text.lines().map(|line| line.parse().unwrap()).collect();
+        }
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    };
+    rig.ask(ServerRequest::Switch { on: false }).await.unwrap();
+    for pid in all {
+        assert!(!std::path::Path::new(&format!("/proc/{pid}")).exists(), "{pid} is left");
+    }
+}
+
+#[tokio::test]
+async fn a_kill_switch_for_one_server_stops_it_and_no_other() {
+    use narthex_server::owner::{Request, StopScope, SwitchRequest};
+    let mut rig = Rig::new().await;
+    let script = Script::new().tool("echo", [Step::Echo]).tool("hang", [Step::Silence]);
+    rig.serve("one", By::Pipes, &script, json!({})).await;
+    rig.serve("two", By::Pipes, &script, json!({})).await;
+    let (one, two) = (rig.client("anna", "one").await, rig.client("anna", "two").await);
+    let stop = async {
+        tokio::time::sleep(Duration::from_millis(300)).await;
+        let scope = StopScope::Server("one".to_owned());
+        let request = SwitchRequest::Engage { scope, reason: None };
+        rig.house.owner(Request::Switch(request)).await.unwrap();
+    };
+    let (cancelled, ()) = tokio::join!(one.call("hang", json!({})), stop);
+    assert_eq!(cancelled.unwrap().tool_code().as_deref(), Some("stopped"));
+    let refused = one.call("echo", json!({})).await.unwrap();
+    assert_eq!(refused.tool_code().as_deref(), Some("stopped"));
+    assert_eq!(one.tools().await.unwrap(), Vec::<String>::new());
+    assert!(two.call("echo", json!({})).await.unwrap().is_ok());
+}
+
+#[tokio::test]
+async fn what_a_server_says_is_kept_clean_and_without_its_secrets() {
+    let mut rig = Rig::new().await;
+    rig.variables.set("TOKEN", "s3cr3t-value-1234");
+    let script = Script::new().tool(
+        "talk",
+        [
+            Step::Stderr("\u{1b}[31mred {env:TOKEN}".to_owned(), 1),
+            Step::Fail("no {env:TOKEN}".to_owned()),
+        ],
+    );
+    rig.serve("up", By::Pipes, &script, json!({"env": {"TOKEN": "${TOKEN}"}})).await;
+    let client = rig.client("anna", "up").await;
+    let answer = client.call("talk", json!({})).await.unwrap();
+    assert!(!answer.text.contains("s3cr3t"), "{}", answer.text);
+    assert_eq!(answer.result()["isError"], Value::Bool(true));
+    let request = ServerRequest::Logs { server: "up".to_owned() };
+    let ServerReply::Logs(logs) = rig.ask(request).await.unwrap() else { panic!() };
+    let said = format!("{logs:?}");
+    assert!(said.contains("red") && said.contains("anna"), "{said}");
+    assert!(!said.contains("s3cr3t") && !said.contains("\\u{1b}"), "{said}");
+    assert!(!format!("{:?}", rig.info("up").await.unwrap()).contains("s3cr3t"));
+    let records = format!("{:?}", rig.house.records().await.unwrap());
+    assert!(!records.contains("s3cr3t"));
+}
+
+#[tokio::test]
+async fn profiles_say_how_careful_one_is_with_a_server_and_the_more_careful_word_counts() {
+    let mut rig = Rig::new().await;
+    let script = Script::new().tool("echo", [Step::Echo]).tool("other", [Step::Echo]);
+    rig.serve("up", By::Pipes, &script, json!({})).await;
+    let say = |overrides: Value| json!({"servers": ["up"], "overrides": {"up": overrides}});
+    rig.profile("less", say(json!({"denyTools": ["other"]})));
+    rig.profile("asked", say(json!({"tools": {"echo": {"tier": "T2"}}})));
+    rig.profile("code", say(json!({"env": {"LD_PRELOAD": "/evil.so"}})));
+    let client = rig.client("anna", "up").await;
+    for (profiles, tools, code) in [
+        (&["all"] as &[&str], &["echo", "other"] as &[&str], None),
+        (&["less"], &["echo"], None),
+        (&["all", "less"], &["echo"], None),
+        (&["asked", "all"], &["echo", "other"], Some("approval_needed")),
+        (&["code"], &["echo", "other"], Some("upstream_failed")),
+    ] {
+        rig.give("anna", profiles).await.unwrap();
+        assert_eq!(client.tools().await.unwrap(), tools, "{profiles:?}");
+        let answer = client.call("echo", json!({})).await.unwrap();
+        assert_eq!(answer.tool_code().as_deref(), code, "{profiles:?} {answer:?}");
+    }
+}

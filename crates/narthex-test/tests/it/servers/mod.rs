@@ -1,0 +1,6 @@
+//! Other people's servers behind the door: approved, listed, called, watched, ended.
+
+mod approvals;
+mod eras;
+mod life;
+mod rig;
