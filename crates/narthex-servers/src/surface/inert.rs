@@ -52,8 +52,7 @@ fn lies(mime: &str, data: &str) -> bool {
         "image/png" => &[b"\x89PNG"],
         "image/jpeg" | "image/jpg" => &[b"\xff\xd8\xff"],
         "image/gif" => &[b"GIF87a", b"GIF89a"],
-        "image/webp" => &[b"RIFF"],
-        "audio/wav" | "audio/x-wav" => &[b"RIFF"],
+        "image/webp" | "audio/wav" | "audio/x-wav" => &[b"RIFF"],
         "application/pdf" => &[b"%PDF"],
         _ => return false,
     };

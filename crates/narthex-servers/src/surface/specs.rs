@@ -115,12 +115,12 @@ impl Built {
     fn passages(&mut self, config: &ServerConfig, seen: Option<&Offered>) {
         let text = json!({"type": "string", "maxLength": 8192});
         if self.foreign.resources.is_some() {
-            let schema = object(json!({"uri": text}), &["uri"]);
+            let schema = object(&json!({"uri": text}), &["uri"]);
             self.passages.push(passage(config, Foreign::READ, schema));
         }
         if self.foreign.prompts.is_some() {
             let arguments = json!({"type": "object", "additionalProperties": {"type": "string"}});
-            let schema = object(json!({"name": text, "arguments": arguments}), &["name"]);
+            let schema = object(&json!({"name": text, "arguments": arguments}), &["name"]);
             self.passages.push(passage(config, Foreign::PROMPT, schema));
         }
         let offers = seen.is_none_or(|seen| seen.greeting.capabilities.contains_key("completions"));
@@ -131,7 +131,7 @@ impl Built {
                 "argument": {"type": "object", "properties": {"name": text, "value": text}, "required": ["name", "value"]},
                 "context": {"type": "object"},
             });
-            let schema = object(properties, &["ref", "argument"]);
+            let schema = object(&properties, &["ref", "argument"]);
             self.passages.push(passage(config, Foreign::COMPLETE, schema));
         }
     }
@@ -182,7 +182,7 @@ fn passage(config: &ServerConfig, method: &str, input_schema: Value) -> ToolSpec
     }
 }
 
-fn object(properties: Value, required: &[&str]) -> Value {
+fn object(properties: &Value, required: &[&str]) -> Value {
     json!({"type": "object", "properties": properties, "required": required})
 }
 

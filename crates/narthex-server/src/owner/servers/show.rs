@@ -88,7 +88,7 @@ impl Desk {
         }
         let digest = ready.start.digest();
         shown.digest = Some(digest);
-        shown.stands = match view.standing.start {
+        let stands = match view.standing.start {
             None => "new",
             Some(approved) if approved == digest => "approved",
             Some(approved) => {
@@ -97,8 +97,8 @@ impl Desk {
                 shown.diff = before.map(|before| ready.start.diff(&before));
                 "changed"
             }
-        }
-        .to_owned();
+        };
+        stands.clone_into(&mut shown.stands);
         Ok(shown)
     }
 

@@ -36,7 +36,7 @@ async fn every_tool_of_every_surface_has_its_rows() -> anyhow::Result<()> {
 fn every_action_policy_knows_is_asked_about() {
     let mut asked: BTreeSet<_> = tools::table().iter().filter_map(|row| row.action).collect();
     asked.extend(graphs::table().iter().filter_map(|row| row.action));
-    // No surface speaks for a server yet; until one does, its rows are policy's own.
+    // What servers offer is nobody's to list here; that policy is asked about it is in `servers`.
     asked.insert(PolicyAction::UseServer);
     assert_eq!(asked, PolicyAction::ALL.into_iter().collect());
 }

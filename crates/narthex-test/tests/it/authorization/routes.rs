@@ -57,6 +57,18 @@ pub(super) const TABLE: &[(&str, &[&str], &[Row])] = &[
         AGENTS,
     ),
     (
+        "/servers/{*path}",
+        &[
+            "/servers/up/mcp",
+            "/servers/a%2fb/mcp",
+            "/servers/../mcp",
+            "/servers/up/mcp/",
+            "/servers/up",
+            "/servers/mcp/mcp",
+        ],
+        AGENTS,
+    ),
+    (
         "/graphs",
         &["/graphs"],
         &[

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use super::rig::{By, Rig, text};
 
 fn lines(path: &std::path::Path) -> usize {
-    std::fs::read_to_string(path).map(|text| text.lines().count()).unwrap_or(0)
+    std::fs::read_to_string(path).map_or(0, |text| text.lines().count())
 }
 
 async fn state(rig: &Rig, name: &str) -> (String, Option<String>) {
@@ -116,7 +116,7 @@ async fn one_that_crashes_is_tried_three_times_more_and_then_left_alone() {
     rig.name("up", By::Pipes, &doomed, json!({})).await;
     rig.approve_start("up").await.unwrap();
     let client = rig.client("anna", "up").await;
-    let end = tokio::time::Instant::now() + Duration::from_secs(60);
+    let end = tokio::time::Instant::now() + Duration::from_mins(1);
     loop {
         let answer = client.call("echo", json!({})).await.unwrap();
         assert_eq!(answer.tool_code().as_deref(), Some("upstream_failed"), "{answer:?}");
@@ -299,4 +299,34 @@ async fn profiles_say_how_careful_one_is_with_a_server_and_the_more_careful_word
         let answer = client.call("echo", json!({})).await.unwrap();
         assert_eq!(answer.tool_code().as_deref(), code, "{profiles:?} {answer:?}");
     }
+}
+
+#[tokio::test]
+async fn policy_is_asked_about_each_thing_of_a_server() {
+    let policy = r#"forbid (principal, action == Narthex::Action::"use_server", resource)
+        when { resource.name == "up" && context has tool && context.tool like "delete_*" };"#;
+    let options = HouseOptions {
+        mode: Mode::Open,
+        policies: vec![("own.cedar".to_owned(), policy.to_owned())],
+        ..HouseOptions::default()
+    };
+    let mut rig = Rig::with(options).await;
+    let script = Script::new().tool("read", [Step::Echo]).tool("delete_all", [Step::Echo]);
+    rig.serve("up", By::Pipes, &script, json!({})).await;
+    rig.serve("other", By::Pipes, &script, json!({})).await;
+    let up = rig.client("anna", "up").await;
+    assert_eq!(up.tools().await.unwrap(), ["read"]);
+    let denied = up.call("delete_all", json!({})).await.unwrap();
+    let unknown = up.call("unheard_of", json!({})).await.unwrap();
+    assert_eq!(denied.text.replace("delete_all", "unheard_of"), unknown.text);
+    let other = rig.client("anna", "other").await;
+    assert_eq!(other.tools().await.unwrap(), ["delete_all", "read"]);
+    // Who may not read may not ask a server for anything.
+    let bare =
+        rig.house.agent("bare-one", "a", &["suggest"], narthex_core::Tier::T3).await.unwrap();
+    drop(bare);
+    rig.give("bare-one", &["all"]).await.unwrap();
+    let token = rig.house.new_token("bare-one", None, None).await.unwrap().token;
+    let bare = rig.house.server_client_with(Some(token), "up");
+    assert_eq!(bare.request("tools/list", json!({})).await.unwrap().status, 404);
 }

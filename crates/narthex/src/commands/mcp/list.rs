@@ -17,7 +17,7 @@ pub(super) async fn run(context: &Context) -> Result<Exit, Failure> {
         return Ok(Exit::Done);
     }
     for warning in &listed.warnings {
-        output::note(&format!("warning: {}:{}", listed.file, clean::text(warning)));
+        output::note(format!("warning: {}:{}", listed.file, clean::text(warning)));
     }
     if listed.servers.is_empty() {
         output::text(format!(
