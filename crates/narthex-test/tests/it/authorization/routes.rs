@@ -117,6 +117,8 @@ const NOWHERE: &[&str] = &[
     "/.well-known/oauth-protected-resource",
     "/graphs/",
     "//graphs/harbour/mcp",
+    "/servers/",
+    "/servers",
     "/Graphs/harbour/mcp",
     "/graph/harbour/mcp",
     "/code/mcp",
@@ -150,7 +152,7 @@ async fn every_route_with_every_method_is_the_same_for_everyone() -> anyhow::Res
 }
 
 fn is_agents(route: &str) -> bool {
-    route.ends_with("/mcp") || route == "/graphs/{*path}"
+    route.ends_with("/mcp") || matches!(route, "/graphs/{*path}" | "/servers/{*path}")
 }
 
 async fn check(

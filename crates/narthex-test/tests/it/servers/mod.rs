@@ -2,5 +2,6 @@
 
 mod approvals;
 mod eras;
+mod hostile;
 mod life;
 mod rig;

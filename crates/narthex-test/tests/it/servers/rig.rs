@@ -75,7 +75,13 @@ impl Rig {
         let mut server = match by {
             By::Pipes => {
                 let program = program().expect("hostile");
-                json!({"command": program, "args": script.args()})
+                let mut args = script.args();
+                if args.iter().any(|arg| arg.len() > 8_000) {
+                    let file = self.path().join(format!("{name}.json"));
+                    std::fs::write(&file, script.json()).expect("script");
+                    args = vec!["stdio".to_owned(), file.display().to_string()];
+                }
+                json!({"command": program, "args": args})
             }
             By::Http => {
                 let server = HttpServer::start(script.clone()).await.expect("http");
