@@ -4,7 +4,8 @@
 //! planted canaries and one [`Persona`] of every kind, so that a test reads as a paragraph:
 //! who asks, for what, and what comes of it.
 //!
-//! [`upstream`] is somebody else's MCP server, as hostile as a test wants it.
+//! [`upstream`] is somebody else's MCP server, as hostile as a test wants it; [`chaos`] calls a set of
+//! them at random.
 //!
 //! Only ever a dev-dependency.
 //!
@@ -12,6 +13,7 @@
 //! authorization table.
 
 mod answer;
+pub mod chaos;
 mod client;
 mod faults;
 mod house;

@@ -1,6 +1,7 @@
 //! The client for other people's servers, against peers that do as they are told and servers that
 //! somebody else wrote.
 
+mod fixture;
 mod greetings;
 mod hostile_pipes;
 mod http;
