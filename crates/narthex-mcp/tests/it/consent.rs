@@ -102,17 +102,20 @@ async fn on_each_request_in_both_eras() {
 async fn in_a_session_and_on_its_requests_the_lowest_holds() {
     let house = House::with_sessions().open().await;
     for (ceiling, session) in said() {
-        let hello = handshake(ceiling.as_ref());
-        let id = opened_with(&house, TA, &hello).await;
-        for (consent, request) in said() {
-            let legacy = Request::legacy(TA, "tools/call", &call(consent.as_ref()));
-            let answer = legacy.with("mcp-session-id", &id).send(house.addr).await.json();
-            assert_eq!(code(&answer), ends(session, request), "{ceiling:?} {consent:?}");
+        // In either place where a handshake can say it.
+        let by_meta = params(handshake(None), ceiling.as_ref());
+        for hello in [handshake(ceiling.as_ref()), by_meta] {
+            let id = opened_with(&house, TA, &hello).await;
+            for (consent, request) in said() {
+                let legacy = Request::legacy(TA, "tools/call", &call(consent.as_ref()));
+                let answer = legacy.with("mcp-session-id", &id).send(house.addr).await.json();
+                assert_eq!(code(&answer), ends(session, request), "{hello} {consent:?}");
+            }
+            let list = Request::legacy(TA, "tools/list", &json!({}));
+            let list = list.with("mcp-session-id", &id).send(house.addr).await.json();
+            assert_eq!(shows_suggest(&list), session != Some(0), "{hello}");
+            end(&house, &id).await;
         }
-        let list = Request::legacy(TA, "tools/list", &json!({}));
-        let list = list.with("mcp-session-id", &id).send(house.addr).await.json();
-        assert_eq!(shows_suggest(&list), session != Some(0), "{ceiling:?}");
-        end(&house, &id).await;
     }
 }
 

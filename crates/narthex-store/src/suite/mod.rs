@@ -202,6 +202,7 @@ macro_rules! store_suite {
                 the_noted_mode_holds_and_so_does_every_space_where_none_is_named,
                 a_budget_is_read_back_as_given,
                 a_tool_has_the_tier_that_was_given_to_it,
+                so_many_tools_have_a_tier_of_their_own_and_no_more,
                 the_noted_mode_is_remembered,
             }
             servers {

@@ -1,11 +1,11 @@
 //! What the owner allows: ceilings, budgets, the noted mode.
 
-use narthex_core::{AgentId, Budget, Cost, Holder, Mode, SpaceId, Tier, ToolName};
+use narthex_core::{AgentId, Budget, Cost, Holder, Mode, SpaceId, Tier, ToolName, ToolTiers};
 
 use super::Backend;
 use super::calls::{guarded, holder};
 use super::house::{House, agent, refusal};
-use crate::{Effect, Effected, Guard, Refused, fresh_uuid};
+use crate::{Effect, Effected, Guard, Refused, UnitOfWork, fresh_uuid};
 
 pub async fn ceilings_change_and_are_read_back(backend: &dyn Backend) {
     let house = House::open(backend).await;
@@ -152,6 +152,25 @@ pub async fn a_tool_has_the_tier_that_was_given_to_it(backend: &dyn Backend) {
         assert!(other.tiers.is_empty(), "another agent's");
         before = tier;
     }
+}
+
+pub async fn so_many_tools_have_a_tier_of_their_own_and_no_more(backend: &dyn Backend) {
+    let house = House::open(backend).await;
+    let agent = house.agent.id;
+    let give = |n: usize, tier| {
+        let tool = format!("servers/web/tool-{n}").parse().unwrap();
+        Effect::SetToolTier { agent, tool, tier }
+    };
+    for n in 0..ToolTiers::MOST {
+        assert_eq!(house.done(give(n, Some(Tier::T1))).await, Effected::Changed(true));
+    }
+    let more =
+        UnitOfWork { effect: Some(give(ToolTiers::MOST, Some(Tier::T1))), ..Default::default() };
+    let refused = refusal(house.commit(more.clone()).await);
+    assert_eq!(refused, Refused::TooManyTiers { cap: ToolTiers::MOST });
+    assert_eq!(house.done(give(0, Some(Tier::T2))).await, Effected::Changed(true), "in its place");
+    assert_eq!(house.done(give(0, None)).await, Effected::Changed(true));
+    house.commit(more).await.unwrap();
 }
 
 pub async fn the_noted_mode_is_remembered(backend: &dyn Backend) {

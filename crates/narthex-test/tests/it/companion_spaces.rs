@@ -4,7 +4,7 @@ use narthex_core::{
     Engaged, EngagedBy, Holder, Reason, SpaceId, SwitchScope, Taint, Tier, Timestamp,
 };
 use narthex_server::owner::{Reply, Request, SettingRequest, StopScope, SwitchRequest};
-use narthex_store::{Effect, ProposalFilter, UnitOfWork};
+use narthex_store::{ApprovalFilter, Effect, ProposalFilter, UnitOfWork};
 use narthex_test::{LineClient, TestHouse};
 use serde_json::{Value, json};
 
@@ -79,6 +79,31 @@ async fn a_spaces_ceiling_holds_for_it_named_or_found() -> anyhow::Result<()> {
         assert_eq!(answer.tool_code().as_deref(), code, "{arguments}: {answer:?}");
     }
     assert!(line.call("read", json!({"kind": "page", "id": "plans"})).await?.is_ok());
+    line.close().await;
+    Ok(())
+}
+
+/// It is refused before the owner is asked: no approval could let it through.
+#[tokio::test]
+async fn nobody_is_asked_about_what_a_spaces_ceiling_refuses() -> anyhow::Result<()> {
+    let house = TestHouse::start().await?;
+    let tool_tiers = vec![("companion/propose_change".parse()?, Some(Tier::T2))];
+    let (agent, ceiling) = ("companion".to_owned(), Some(Tier::T2));
+    let mut line = line(&house, None).await?;
+    let set = SettingRequest::SetAgent { agent, ceiling, budget: None, tool_tiers };
+    house.owner(Request::Setting(set)).await?;
+    let lower = SettingRequest::SetSpace { space: "b".into(), ceiling: Some(Tier::T1) };
+    house.owner(Request::Setting(lower)).await?;
+    let filter = ApprovalFilter { limit: 9, ..ApprovalFilter::default() };
+    for (arguments, code, asked) in [
+        (update("plans", None), "over_ceiling", 0),
+        (update("plans", Some("b")), "over_ceiling", 0),
+        (update("home", Some("a")), "approval_needed", 1),
+    ] {
+        let answer = line.call("propose_change", arguments.clone()).await?;
+        assert_eq!(answer.tool_code().as_deref(), Some(code), "{arguments}: {answer:?}");
+        assert_eq!(house.store().approvals(&filter).await?.len(), asked, "{arguments}");
+    }
     line.close().await;
     Ok(())
 }

@@ -1,7 +1,9 @@
 //! Another tier of a tool for one agent: the owner stops being asked, or is asked, and it is recorded.
 
 use narthex_core::{Consent, Mode, Reason, Tier, ToolName};
+use narthex_server::owner::{Reply, Request, SettingRequest};
 use narthex_store::{Effect, UnitOfWork};
+use narthex_test::{Persona, TestHouse};
 use serde_json::json;
 
 use super::workshop::{Said, Workshop};
@@ -47,6 +49,37 @@ async fn the_owner_is_asked_as_the_tier_says_for_that_agent_alone() -> anyhow::R
     let cleared = shop.call_as("worker", "publish", json!({"n": 8}), low).await;
     assert_eq!(cleared, Said::Refused(Reason::OverCeiling), "T2 again");
     shop.house.verify().await?;
+    Ok(())
+}
+
+/// What is shown and what is foretold go by it like the call itself.
+#[tokio::test]
+async fn lists_and_explanations_go_by_it() -> anyhow::Result<()> {
+    let house = TestHouse::start().await?;
+    let client = house.client(Persona::AgentA);
+    for (ceiling, tier, listed, foreseen) in [
+        (Tier::T1, None, true, "allow"),
+        (Tier::T1, Some(Tier::T2), false, "refuse"),
+        (Tier::T2, Some(Tier::T2), true, "approval"),
+        (Tier::T2, None, true, "allow"),
+    ] {
+        let (agent, tool) = ("agent-a".to_owned(), "workspace/propose_change".parse()?);
+        let (ceiling, tool_tiers) = (Some(ceiling), vec![(tool, tier)]);
+        let set = SettingRequest::SetAgent { agent, ceiling, budget: None, tool_tiers };
+        house.owner(Request::Setting(set)).await?;
+        let shown = client.tools().await?.contains(&"propose_change".to_owned());
+        assert_eq!(shown, listed, "{ceiling:?} {tier:?}");
+        let explain = Request::PolicyExplain {
+            agent: "agent-a".to_owned(),
+            tool: "propose_change".to_owned(),
+            action: None,
+            entity_type: None,
+            space: None,
+        };
+        let Reply::Explained(said) = house.owner(explain).await? else { anyhow::bail!("unsaid") };
+        assert!(said.iter().all(|one| one.decision == foreseen), "{tier:?}: {said:?}");
+        assert!(!said.is_empty());
+    }
     Ok(())
 }
 

@@ -75,6 +75,12 @@ async fn each_way_to_fail_leaves_its_record_and_the_house_stays_up() -> anyhow::
             None,
             vec![intent, left(Phase::Outcome, Reason::UpstreamFailed, Outcome::Error)],
         ),
+        (
+            "send-lost",
+            200,
+            Some("outcome_unknown"),
+            vec![intent, left(Phase::Outcome, Reason::OutcomeUnknown, Outcome::Unknown)],
+        ),
         ("send-panic", 500, None, vec![intent, left(Phase::Outcome, ours, Outcome::Error)]),
         (
             "send-hang",
@@ -93,6 +99,7 @@ async fn each_way_to_fail_leaves_its_record_and_the_house_stays_up() -> anyhow::
             (status, code),
             "{tool}: {answer:?}"
         );
+        assert!(answer.header("retry-after").is_none(), "{tool}: {answer:?}");
         assert!(
             !answer.text.contains("purpose") && !answer.text.contains("secret of"),
             "{answer:?}"

@@ -25,6 +25,7 @@ pub(super) const TOOLS: &[(&str, EffectSite, Tier)] = &[
     ("send", EffectSite::External, Tier::T1),
     ("send-fail", EffectSite::External, Tier::T1),
     ("send-refused", EffectSite::External, Tier::T1),
+    ("send-lost", EffectSite::External, Tier::T1),
     ("send-panic", EffectSite::External, Tier::T1),
     ("send-hang", EffectSite::External, Tier::T1),
     ("publish", EffectSite::External, Tier::T2),
@@ -53,6 +54,7 @@ impl Rig {
             Some("panic") => panic!("on purpose"),
             Some("hang") => std::future::pending().await,
             Some("fail") => Err(ToolError::Internal("a secret of the tool".to_owned())),
+            Some("lost") => Err(ToolError::Unavailable("a secret of the store".to_owned())),
             Some("refused") => Err(ToolError::Upstream {
                 code: -32602,
                 message: "no such thing there".to_owned(),
