@@ -12,6 +12,7 @@ use crate::value::{GroupKey, Value};
 pub(super) struct Folding {
     fold: Fold,
     /// Values that count once, and did.
+    #[expect(clippy::box_collection, reason = "most have none, and there may be very many")]
     seen: Option<Box<HashSet<GroupKey>>>,
     count: u64,
     /// The sum, the least or the greatest.
