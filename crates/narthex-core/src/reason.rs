@@ -39,7 +39,7 @@ reasons! {
     /// An Origin that is not listed.
     ForbiddenOrigin = "forbidden_origin", "requests from this origin are not served";
     /// No bearer, or one that does not verify.
-    Unauthorized = "unauthorized", "a valid agent token is required";
+    Unauthorized = "unauthorized", "a valid token is required";
     /// The owner's credential on an agent's endpoint.
     AgentRequired = "agent_required", "this endpoint takes an agent's token, not the owner's credential";
     /// The agent is bound to no space.

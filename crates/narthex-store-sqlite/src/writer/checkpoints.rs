@@ -84,8 +84,8 @@ impl Writer {
         Ok(())
     }
 
-    /// What the writer does when nobody asks for anything: it signs the end of the ledger, and
-    /// finds out by itself whether it could still write.
+    /// What the writer does when nobody asks for anything: it signs the end of the ledger, lets a
+    /// long log start over, and finds out by itself whether it could still write.
     pub(super) async fn look_after(&mut self) {
         self.checkpoints.looked = Instant::now();
         self.look_at_hands().await;
@@ -96,7 +96,11 @@ impl Writer {
             let gone = format!("{} is gone from its place", missing.display());
             tracing::error!("{gone}; no more commits");
             self.standing.stop(no_more(&gone));
-        } else if self.checkpoints.is_due() {
+            return;
+        }
+        // Until then no look at a graph is kept.
+        self.shorten_wal().await;
+        if self.checkpoints.is_due() {
             self.seal_tail().await;
         } else if self.standing.is_failing() {
             self.try_to_write().await;

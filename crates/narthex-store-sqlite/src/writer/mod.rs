@@ -235,7 +235,7 @@ impl Writer {
     /// Under unbroken load the checkpointer never catches up with the last commit, and the log
     /// would grow without end. Between two batches nothing is being written: what is left to
     /// copy is little, and after it the log starts over.
-    async fn shorten_wal(&mut self) {
+    pub(super) async fn shorten_wal(&mut self) {
         if self.standing.wal_is_long.swap(false, Ordering::AcqRel) {
             let done = sqlx::query("PRAGMA wal_checkpoint(PASSIVE)").execute(&mut self.conn).await;
             if let Err(error) = done {

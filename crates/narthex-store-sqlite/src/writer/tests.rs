@@ -41,6 +41,16 @@ async fn a_full_disk_fails_the_batch_and_may_pass() {
     assert_eq!(verified(&config).await, before + 3);
 }
 
+/// A long log starts over as soon as nobody wants anything, not only before the next commit.
+#[tokio::test]
+async fn a_long_log_does_not_wait_for_a_commit() {
+    let (_dir, config) = place();
+    let mut writer = open::writer(&config).await.unwrap();
+    writer.standing.wal_is_long();
+    writer.look_after().await;
+    assert!(!writer.standing.is_wal_long());
+}
+
 #[tokio::test]
 async fn a_full_disk_under_records_alone_fails_them_together() {
     let (_dir, config) = place();

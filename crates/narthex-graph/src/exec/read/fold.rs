@@ -12,7 +12,8 @@ use crate::value::{GroupKey, Value};
 pub(super) struct Folding {
     fold: Fold,
     /// Values that count once, and did.
-    seen: Option<HashSet<GroupKey>>,
+    #[expect(clippy::box_collection, reason = "most have none, and there may be very many")]
+    seen: Option<Box<HashSet<GroupKey>>>,
     count: u64,
     /// The sum, the least or the greatest.
     value: Value,
@@ -20,7 +21,7 @@ pub(super) struct Folding {
 
 impl Folding {
     pub(super) fn new(aggregate: &Aggregate) -> Self {
-        let seen = aggregate.distinct.then(HashSet::new);
+        let seen = aggregate.distinct.then(Box::default);
         Self { fold: aggregate.fold, seen, count: 0, value: Value::Null }
     }
 

@@ -2,9 +2,11 @@
 //!
 //! What a group is made by depends on a few variables only, and mostly on fewer rows than there are
 //! bindings. So it is remembered which group the rows of these variables belong to, and what was
-//! seen once has none of its values read again.
+//! seen once has none of its values read again. What a group is made by is kept once, in its cells:
+//! there may be as many groups as there are nodes.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
+use std::hash::{BuildHasher as _, RandomState};
 
 use super::cell::Made;
 use super::fold::Folding;
@@ -20,7 +22,15 @@ use crate::value::{GroupKey, Value};
 pub(super) struct Group {
     /// Those columns that make groups; the others are null yet.
     pub(super) cells: Vec<Made>,
-    pub(super) folds: Vec<Folding>,
+    pub(super) folds: Box<[Folding]>,
+    /// Another whose values have the same hash.
+    next: Option<usize>,
+}
+
+impl Group {
+    fn new(shape: &Shape, cells: Vec<Made>, next: Option<usize>) -> Self {
+        Self { cells, folds: shape.folds.iter().map(Folding::new).collect(), next }
+    }
 }
 
 /// All groups so far.
@@ -33,8 +43,9 @@ pub(super) struct Groups {
     /// Those whose values are read by aggregates.
     pub(super) folded: BTreeSet<VarNo>,
     all: Vec<Group>,
-    /// By what they are made of.
-    of_values: HashMap<Vec<GroupKey>, usize>,
+    /// By the hash of what they are made of, the last of those that have it.
+    of_values: HashMap<u64, usize>,
+    hasher: RandomState,
     /// By the rows that made it.
     of_rows: HashMap<Box<[Slot]>, usize>,
 }
@@ -73,22 +84,29 @@ impl Groups {
     }
 
     /// Notes which group the rows of a binding belong to, a new one if there is none like it.
-    pub(super) fn admit(
-        &mut self,
-        shape: &Shape,
-        binding: &Binding,
-        values: Vec<GroupKey>,
-        cells: Vec<Made>,
-    ) {
+    pub(super) fn admit(&mut self, shape: &Shape, binding: &Binding, cells: Vec<Made>) {
         let mut rows = Vec::new();
         self.rows(binding, &mut rows);
-        let all = &mut self.all;
-        let at = *self.of_values.entry(values).or_insert_with(|| {
-            let folds = shape.folds.iter().map(Folding::new).collect();
-            all.push(Group { cells, folds });
-            all.len() - 1
-        });
+        let at = self.group_of(shape, cells);
         self.of_rows.insert(rows.into(), at);
+    }
+
+    /// The group that is made by these.
+    fn group_of(&mut self, shape: &Shape, cells: Vec<Made>) -> usize {
+        let values = group_keys(&cells);
+        let hash = self.hasher.hash_one(&values);
+        let last = self.of_values.get(&hash).copied();
+        let mut at = last;
+        while let Some((like, group)) = at.and_then(|at| Some((at, self.all.get(at)?))) {
+            if group_keys(&group.cells) == values {
+                return like;
+            }
+            at = group.next;
+        }
+        self.all.push(Group::new(shape, cells, last));
+        let new = self.all.len() - 1;
+        self.of_values.insert(hash, new);
+        new
     }
 
     /// Takes one binding into its group. `rows` is only there to be used again.
@@ -121,8 +139,7 @@ impl Groups {
         if all.is_empty() && all_fold {
             // Of nothing there is still a count.
             let cells = shape.columns.iter().map(|_| Made::Value(Value::Null)).collect();
-            let folds = shape.folds.iter().map(Folding::new).collect();
-            all.push(Group { cells, folds });
+            all.push(Group::new(shape, cells, None));
         }
         all
     }
@@ -131,5 +148,38 @@ impl Groups {
     fn rows(&self, binding: &Binding, rows: &mut Vec<Slot>) {
         rows.clear();
         rows.extend(self.by.iter().map(|var| binding.slot(*var)));
+    }
+}
+
+/// What cells are alike by.
+pub(super) fn group_keys(cells: &[Made]) -> Vec<GroupKey> {
+    cells.iter().map(|cell| cell.value().group_key()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Groups whose values have the same hash are told apart by the values.
+    #[test]
+    fn alike_in_hash_is_not_alike() {
+        let mut groups = Groups::default();
+        let shape = Shape::default();
+        let cell = |n: i128| vec![Made::Value(Value::Int(n))];
+        let one = groups.group_of(&shape, cell(1));
+        // As if the next one had the same hash.
+        let hash = groups.hasher.hash_one(group_keys(&cell(2)));
+        groups.of_values.insert(hash, one);
+        let two = groups.group_of(&shape, cell(2));
+        assert_ne!(one, two);
+        assert_eq!(
+            (groups.group_of(&shape, cell(1)), groups.group_of(&shape, cell(2))),
+            (one, two)
+        );
+        let three = groups.group_of(&shape, cell(3));
+        let hash = groups.hasher.hash_one(group_keys(&cell(1)));
+        groups.of_values.insert(hash, two);
+        assert_eq!(groups.group_of(&shape, cell(1)), one, "behind another");
+        assert_eq!(groups.len(), 3, "{three}");
     }
 }

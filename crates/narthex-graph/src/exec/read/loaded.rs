@@ -127,4 +127,4 @@ impl Loaded {
 }
 
 /// How many rows are kept from one page of a scan to the next.
-const KEPT_ROWS: usize = 50_000;
+const KEPT_ROWS: usize = 16_384;

@@ -6,7 +6,7 @@ use std::collections::{BTreeSet, HashSet};
 
 use super::cell::{Cell, Made};
 use super::fold::Folding;
-use super::group::Groups;
+use super::group::{Groups, group_keys};
 use super::machine::{Binding, BindingScope, Machine, Slot, gone, let_others};
 use super::score::fused;
 use super::shape::{Shape, has_fold};
@@ -164,7 +164,7 @@ impl<'a> Output<'a> {
                     self.cell(machine, binding, number, column)?
                 });
             }
-            self.groups.admit(&self.shape, binding, group_keys(&cells), cells);
+            self.groups.admit(&self.shape, binding, cells);
             machine.context.limits.within(Bound::Bindings, self.groups.len())?;
         }
         let mut rows = Vec::new();
@@ -304,10 +304,6 @@ fn by_key(a: &Value, b: &Value, descending: bool) -> Ordering {
         (false, false) => a.total(b),
         (a, b) => a.cmp(&b),
     }
-}
-
-fn group_keys(cells: &[Made]) -> Vec<GroupKey> {
-    cells.iter().map(|cell| cell.value().group_key()).collect()
 }
 
 fn whole(machine: &Machine<'_>, binding: &Binding, var: VarNo) -> Result<Made, ExecError> {

@@ -6,7 +6,7 @@ use crate::query::{Aggregate, Expr, Function, Read};
 use super::vars::walk;
 
 /// The make-up of an answer.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Shape {
     /// What the columns are; in groups, the aggregates among them speak of columns only.
     pub(super) columns: Vec<Expr>,

@@ -4,6 +4,7 @@ use narthex_graph::GraphError;
 use narthex_graph::engine::{Ask, Mutation};
 use narthex_graph::exec::{Cursor, Page};
 use narthex_graph::query::{Param, read_one};
+use narthex_graph::schema::Kind;
 use narthex_store::{At, GraphInfo};
 use serde_json::{Map, Value as Json};
 
@@ -121,11 +122,18 @@ impl Desk {
     }
 }
 
-/// JSON where that is what the parameter takes, else text.
+/// JSON where that is what the parameter takes, or means to be, else text.
 fn typed(param: &Param, word: &str) -> Json {
     match serde_json::from_str::<Json>(word) {
         Ok(Json::Null) if param.nullable => Json::Null,
         Ok(json) if param.kind.accept(&json).is_ok() => json,
+        // What is wrong with it is said of the list, or the number.
+        Ok(json @ Json::Array(_)) if matches!(param.kind, Kind::List(_) | Kind::Vector(_)) => json,
+        Ok(json @ Json::Number(_))
+            if matches!(param.kind, Kind::I32 | Kind::U32 | Kind::F32 | Kind::F64) =>
+        {
+            json
+        }
         _ => Json::String(word.to_owned()),
     }
 }
@@ -157,6 +165,10 @@ mod tests {
             (Kind::Date, false, "2026-01-31", json!("2026-01-31")),
             (list(), false, "[\"a\"]", json!(["a"])),
             (Kind::I32, false, "seven", json!("seven")),
+            (Kind::I32, false, "0.5", json!(0.5)),
+            (Kind::I64, false, "0.5", json!("0.5")),
+            (Kind::Vector(3), false, "[1,2]", json!([1, 2])),
+            (Kind::String, false, "[1,2]", json!("[1,2]")),
         ] {
             let param = Param { name: "x".to_owned(), kind, nullable, default: None };
             assert_eq!(typed(&param, word), expected, "{param:?} {word}");

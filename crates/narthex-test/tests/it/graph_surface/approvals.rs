@@ -5,7 +5,7 @@ use narthex_core::{Mode, Tier};
 use narthex_test::Persona;
 use serde_json::json;
 
-use super::harbour::{Harbour, code, done, insert, options};
+use super::harbour::{Harbour, SCHEMA, code, done, insert, options};
 
 async fn open(mode: Mode) -> anyhow::Result<Harbour> {
     let mut options = options();
@@ -50,6 +50,30 @@ async fn a_protected_branch_takes_one_target_and_a_typed_yes() -> anyhow::Result
     harbour.approve(&waits).await?;
     done(&agent, "graph_mutate", call).await?;
     assert_eq!(harbour.people("main").await?, "ada:36 bob:40 cyd:null");
+    Ok(())
+}
+
+/// Not even with the owner's yes does `main` get a schema that a stored query does not hold to.
+#[tokio::test]
+async fn a_schema_that_a_stored_query_does_not_hold_to_is_not_applied() -> anyhow::Result<()> {
+    let harbour = open(Mode::Open).await?;
+    let agent = harbour.newcomer("scout", Tier::T3).await?;
+    let schema = SCHEMA.replace("score: I64?", "points: I64? @rename_from(score)");
+    assert_ne!(schema, SCHEMA);
+    let call = |branch: &str| json!({"schema": schema, "branch": branch});
+    done(&agent, "branch_create", json!({"name": "mine"})).await?;
+    done(&agent, "schema_apply", call("mine")).await?;
+    for (tool, call) in
+        [("schema_apply", call("main")), ("branch_merge", json!({"from": "mine", "into": "main"}))]
+    {
+        let waits = agent.call(tool, call.clone()).await?;
+        harbour.approve(&waits).await?;
+        let told = agent.call(tool, call).await?;
+        assert_eq!(told.tool_code().as_deref(), Some("conflict"), "{told:?}");
+        assert!(told.text.contains("stored.gq"), "{told:?}");
+    }
+    let is = done(&agent, "schema_get", json!({})).await?;
+    assert!(is["source"].as_str().expect("a text").contains("score: I64?"), "{is}");
     Ok(())
 }
 

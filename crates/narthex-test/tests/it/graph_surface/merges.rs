@@ -179,6 +179,24 @@ async fn a_merge_that_loses_something_is_proposed_and_approved_as_that() -> anyh
     Ok(())
 }
 
+/// What `main` gave up after the agent asked is not lost by an approval of what it asked for.
+#[tokio::test]
+async fn a_merge_that_came_to_lose_something_is_not_approved_as_that() -> anyhow::Result<()> {
+    let harbour = Harbour::with_mine(options()).await?;
+    let agent = harbour.agent(Persona::AgentA);
+    let mail = json!({"query": r#"update Person set { age: 41, email: "b@x" } where slug = "bob""#,
+        "branch": "mine"});
+    done(&agent, "graph_mutate", mail).await?;
+    let id = asked(&agent, merge()).await?;
+    harbour.drop_email("main").await?;
+    let approve = Request::InboxApprove { proposal: id.clone() };
+    let refused = harbour.house.owner(approve).await.expect_err("refused");
+    assert!(refused.to_string().contains("--allow-data-loss"), "{refused}");
+    assert_eq!(harbour.people("main").await?, "ada:36 bob:40");
+    assert!(show(&harbour, &id).await?.change.expect("a change").trouble.is_some());
+    Ok(())
+}
+
 /// What was given up elsewhere is given up in the agent's own branch by the agent alone; in others
 /// it is not.
 #[tokio::test]

@@ -220,15 +220,19 @@ async fn the_agent_reads_what_became_of_it() -> anyhow::Result<()> {
 /// The owner's approval washes nothing off, nor does a latch that was cleared before asking.
 #[tokio::test]
 async fn the_merge_carries_what_the_agent_had_taken_in() -> anyhow::Result<()> {
-    let (house, net) = start().await?;
-    let untrusted = net.maker(Taint { private: false, untrusted: true });
-    net.change_as(BRANCH, r#"insert Person { slug: "dan", name: "Dan" }"#, &untrusted).await?;
-    net.change(BRANCH, r#"insert Person { slug: "eve", name: "Eve" }"#).await?;
-    let mut proposal = net.asking().await?;
-    proposal.taint = Taint { private: true, untrusted: false };
-    let id = net.open(proposal).await?;
-    approve(&house, &id).await?;
-    assert_eq!(net.head("main").await?.taint, Taint { private: true, untrusted: true });
+    let private = Taint { private: true, untrusted: false };
+    // When it wrote, or when it asked.
+    for (wrote, asked) in [(private, Taint::CLEAN), (Taint::CLEAN, private)] {
+        let (house, net) = start().await?;
+        let maker = net.maker(wrote);
+        net.change_as(BRANCH, r#"insert Person { slug: "dan", name: "Dan" }"#, &maker).await?;
+        net.change(BRANCH, r#"insert Person { slug: "eve", name: "Eve" }"#).await?;
+        let mut proposal = net.asking().await?;
+        proposal.taint = asked;
+        let id = net.open(proposal).await?;
+        approve(&house, &id).await?;
+        assert_eq!(net.head("main").await?.taint, Taint { private: true, untrusted: true });
+    }
     Ok(())
 }
 
@@ -241,9 +245,11 @@ async fn a_schema_that_breaks_stored_queries_is_shown_and_not_merged() -> anyhow
     options.graphs.declared.insert("harbour".parse()?, declared);
     let house = TestHouse::with(options).await?;
     let net = Net::found(&house, "a", "agent-a").await?;
+    // Nothing is lost by it: only the query stands in the way.
     net.schema(
         BRANCH,
-        "node Person { slug: String @key  name: String }  edge Knows: Person -> Person",
+        "node Person { slug: String @key  name: String  years: I32? @rename_from(age) }
+         edge Knows: Person -> Person",
     )
     .await?;
     let id = net.ask().await?;
