@@ -1,5 +1,6 @@
 //! The scripted server does what its script says: driven raw, over pipes and over HTTP.
 
+mod attacks;
 mod chaos;
 mod echo;
 mod http;
