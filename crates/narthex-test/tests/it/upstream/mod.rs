@@ -2,6 +2,7 @@
 
 mod attacks;
 mod chaos;
+mod client;
 mod echo;
 mod http;
 mod machine;
