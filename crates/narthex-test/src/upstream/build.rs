@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use anyhow::Context;
 use serde_json::{Map, Value, json};
 
 use super::{Offer, Script, Speaks, Step, Turn, When};
@@ -92,6 +93,13 @@ impl Script {
     /// The script as the program reads it.
     pub fn json(&self) -> String {
         serde_json::to_string(self).unwrap_or_default()
+    }
+
+    /// The arguments of the program, for pipes, with the script in a file: an argument cannot be larger
+    /// than 128 KiB.
+    pub fn args_in(&self, file: &Path) -> anyhow::Result<Vec<String>> {
+        std::fs::write(file, self.json()).with_context(|| file.display().to_string())?;
+        Ok(vec!["stdio".to_owned(), file.display().to_string()])
     }
 
     /// The arguments of the program, for pipes.

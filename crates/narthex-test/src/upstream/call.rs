@@ -66,6 +66,12 @@ impl Call {
             Step::Echo => self.result(self.echo()).await,
             Step::Answer(result) => self.result(result.clone()).await,
             Step::Raw(result) => self.raw(result.clone()).await,
+            Step::Written(text) => {
+                self.answered = true;
+                let line =
+                    format!("{{\"jsonrpc\":\"2.0\",\"id\":{},\"result\":{text}}}", self.request.id);
+                self.say(line.into_bytes()).await;
+            }
             Step::Refuse { code, message, data } => {
                 self.refuse(*code, message, data.clone()).await;
             }

@@ -23,9 +23,12 @@
 //! [`HttpServer`] is the HTTP form in the test's own process. Every process ends by itself after
 //! `burns_out_ms`.
 //!
+//! [`attacks`] has definitions and answers that are hostile in themselves, by row of the threat model.
+//!
 //! To add a misbehaviour: a variant of [`Step`], an arm in `call.rs`, and a row in the tests.
 
 mod announce;
+pub mod attacks;
 mod build;
 mod call;
 mod chat;

@@ -15,6 +15,9 @@ pub enum Step {
     Answer(Value),
     /// Answers with this result and nothing added.
     Raw(Value),
+    /// Answers with this text where the result stands, JSON or not: keys that appear twice, numbers of
+    /// any size, schemas deeper than a parser likes.
+    Written(String),
     /// Answers with an error.
     Refuse {
         /// Of JSON-RPC.

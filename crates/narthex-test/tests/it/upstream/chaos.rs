@@ -18,7 +18,7 @@ use tokio::net::unix::pipe::{Receiver, Sender};
 use tokio::sync::Mutex;
 
 #[derive(Debug)]
-struct NoNames;
+pub(super) struct NoNames;
 
 #[async_trait]
 impl Resolve for NoNames {
