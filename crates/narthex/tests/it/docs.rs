@@ -31,6 +31,28 @@ fn commands_in_the_graph_document_work() -> anyhow::Result<()> {
     run_commands_in(document, folder.path())
 }
 
+/// The first file it shows is the one that its commands speak of. They start nothing.
+#[test]
+fn commands_in_the_servers_document_work() -> anyhow::Result<()> {
+    let document = "docs/servers.md";
+    let folder = tempfile::tempdir()?;
+    let files = blocks(&root().join(document), "json")?;
+    let first = files.first().with_context(|| format!("no json in {document}"))?;
+    std::fs::write(folder.path().join("mcp.json"), first)?;
+    run_commands_in(document, folder.path())
+}
+
+#[test]
+fn files_of_servers_in_the_docs_are_accepted() -> anyhow::Result<()> {
+    let document = root().join("docs/servers.md");
+    for (n, block) in blocks(&document, "json")?.into_iter().enumerate() {
+        let file = narthex_servers::config::read(&block, narthex_servers::config::USUAL_SERVERS)
+            .with_context(|| format!("{} block {n}", document.display()))?;
+        ensure!(file.warnings.is_empty(), "block {n}: {:?}", file.warnings);
+    }
+    Ok(())
+}
+
 #[test]
 fn settings_in_the_docs_are_accepted() -> anyhow::Result<()> {
     let mut seen = 0;
