@@ -101,7 +101,7 @@ impl House {
         let stop_file = parts.stop_file;
         let desk = Desk::new(
             gate.clone(),
-            Arc::clone(&workspace),
+            [Arc::clone(&workspace), Arc::clone(&companion)],
             Arc::clone(&graphs),
             servers.clone(),
             parts.token_key,

@@ -51,6 +51,20 @@ pub(crate) fn file(context: &Context, dir: &DataDir) -> PathBuf {
     }
 }
 
+/// How many servers the file names, if it is there and can be read.
+pub(crate) fn read(context: &Context, file: &Path) -> Result<Option<usize>, Failure> {
+    let text = match fs::read_to_string(file) {
+        Ok(text) => text,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(Failure::file(file, &error)),
+    };
+    let read = narthex_servers::config::read(&text, context.config.servers.most);
+    read.map(|read| Some(read.servers.len())).map_err(|error| {
+        Failure::new(Exit::Usage, format!("{}:{error}", file.display()))
+            .hint("no server is served before it reads; see docs/servers.md")
+    })
+}
+
 #[cfg(target_os = "linux")]
 fn starter(dir: &DataDir) -> Result<Arc<dyn Starter>, Failure> {
     use narthex_servers::hall::WalledStarter;

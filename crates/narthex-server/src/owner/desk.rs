@@ -21,6 +21,7 @@ use crate::{StopFile, Watched};
 pub struct Desk {
     pub(super) gate: Gate,
     pub(super) workspace: Arc<ReadySurface>,
+    pub(super) companion: Arc<ReadySurface>,
     pub(super) graphs: Arc<GraphHall>,
     pub(super) servers: ServerHall,
     pub(super) loads: Loads,
@@ -34,7 +35,7 @@ pub struct Desk {
 impl Desk {
     pub(crate) fn new(
         gate: Gate,
-        workspace: Arc<ReadySurface>,
+        [workspace, companion]: [Arc<ReadySurface>; 2],
         graphs: Arc<GraphHall>,
         servers: ServerHall,
         token_key: SecretKey,
@@ -46,6 +47,7 @@ impl Desk {
         Self {
             gate,
             workspace,
+            companion,
             graphs,
             servers,
             loads,

@@ -1,6 +1,6 @@
 //! Posture, ceilings and budgets: each change with its own record.
 
-use narthex_core::{Agent, Budget, Subject, Tier, ToolName};
+use narthex_core::{Agent, AgentKind, Budget, Slug, Subject, Tier, ToolName};
 use narthex_gate::ModeError;
 use narthex_store::Effect;
 
@@ -65,6 +65,7 @@ impl Desk {
         tool: ToolName,
         tier: Option<Tier>,
     ) -> Result<(), OwnerError> {
+        self.tool_can_be(agent, &tool)?;
         let word = |tier: Option<Tier>| tier.map_or("default", Tier::as_str);
         let said = |tier| format!("{tool}={}", word(tier));
         let subject =
@@ -72,6 +73,30 @@ impl Desk {
         let effect = Effect::SetToolTier { agent: agent.id, tool: tool.clone(), tier };
         self.change("agent.tool_tier", agent.space, subject, effect).await?;
         Ok(())
+    }
+
+    /// Refuses what can be no tool of this agent's: a tier for it would say nothing.
+    fn tool_can_be(&self, agent: &Agent, tool: &ToolName) -> Result<(), OwnerError> {
+        let Some((surface, name)) = tool.as_str().rsplit_once('/') else { return Ok(()) };
+        let own = match agent.kind {
+            AgentKind::Companion => &self.companion,
+            AgentKind::External => &self.workspace,
+        };
+        let own_name = own.surface().name();
+        let fits = match surface.split_once('/') {
+            None if surface == own_name => {
+                own.surface().tools().iter().any(|spec| spec.name == name)
+            }
+            Some(("graph" | "server", of)) => of.parse::<Slug>().is_ok(),
+            _ => false,
+        };
+        if fits {
+            return Ok(());
+        }
+        Err(invalid(format!(
+            "{tool} is no tool of {}'s: write {own_name}/TOOL, graph/SLUG/TOOL or server/NAME/TOOL",
+            agent.slug
+        )))
     }
 
     fn changed_budget(

@@ -76,6 +76,16 @@ impl ServerConfig {
         self.written().into_iter().flat_map(Written::parts).filter_map(variable).collect()
     }
 
+    /// The names of what it is given that is not in the file: variables and headers.
+    pub fn confided(&self) -> BTreeSet<&str> {
+        let entries = match &self.reach {
+            Reach::Process(process) => &process.env,
+            Reach::Http(http) => &http.headers,
+        };
+        let kept = entries.iter().filter(|(_, written)| !written.is_literal());
+        kept.map(|(name, _)| name.as_str()).collect()
+    }
+
     fn written(&self) -> Vec<&Written> {
         match &self.reach {
             Reach::Process(process) => {

@@ -2,9 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use narthex_core::Tier;
 use narthex_gate::upstream::UpstreamEra;
 
-use super::error::ConfigWarning;
+use super::error::{ConfigFault, ConfigWarning};
 use super::fields::{Field, Fields, Outcome};
 use super::keys::IN_SERVER;
 use super::limits::{Limits, LimitsSaid};
@@ -61,10 +62,15 @@ impl ServerConfig {
             path: field.path.clone(),
             fault: super::error::ConfigFault::Name(fault),
         })?;
+        let whole = field.clone();
         let mut fields = field.fields()?;
         let reach = Reach::read(&mut fields, warnings)?;
         let said = RuleSaid::of_server(&mut fields)?;
         let rule = said.over(&ToolRule::default());
+        if rule.tier == Tier::T3 {
+            // Each tool has a target of its own, if any.
+            return whole.fault(ConfigFault::NoTarget);
+        }
         let tools = fields.take("tools").map(by_tool).transpose()?.unwrap_or_default();
         let tools = tools.into_iter().map(|(tool, said)| (tool, said.over(&rule))).collect();
         let limits = fields.take("limits").map(LimitsSaid::read).transpose()?.unwrap_or_default();

@@ -146,6 +146,14 @@ fn barred(definition: &Definition, findings: &[Finding]) -> Option<String> {
     if definition.key.kind != Kind::Tool {
         return None;
     }
+    let name = &definition.key.name;
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.');
+    if name.len() > MAX_NAME || !name.bytes().all(plain) {
+        return Some(
+            "clients can call no tool of this name: 1 to 128 of A-Z, a-z, 0-9, '_', '-' and '.'"
+                .to_owned(),
+        );
+    }
     let schema = definition.value.get("inputSchema")?;
     marks(schema).err().map(|fault| fault.to_string())
 }
@@ -171,4 +179,6 @@ impl Code {
     }
 }
 
+/// Bytes of a tool's name.
+const MAX_NAME: usize = 128;
 const METHOD_NOT_FOUND: i64 = -32601;

@@ -146,7 +146,8 @@ impl HallInner {
         let ready = self.ready(&view.base, &view.config).await?;
         ready.check(&standing)?;
         let folders = self.parts.config.folders.iter().map(String::as_str);
-        let scrubber = Arc::new(Scrubber::of(&ready.resolved, folders));
+        let scrubber = Scrubber::of(&ready.resolved, folders).confiding(&view.config.confided());
+        let scrubber = Arc::new(scrubber);
         let opened = match &ready.resolved {
             Resolved::Http { .. } => self.reach(view, &ready).await?,
             Resolved::Process { .. } => self.spawn(view, &ready, slot).await?,
@@ -219,6 +220,7 @@ impl HallInner {
         };
         let order = Order {
             server: view.config.name.clone(),
+            room: slot.whose.room(),
             program: found.program.path.clone(),
             expected: found.program.sha256,
             args: args.clone(),
@@ -228,6 +230,7 @@ impl HallInner {
         };
         let started =
             self.parts.config.starter.start(&order).map_err(|why| (HallFault::Start(why), None))?;
+        let said = started.process.log();
         slot.listen_to(started.process.log());
         let line = Line::Pipes { to: started.to, from: started.from };
         let connecting =
@@ -236,8 +239,12 @@ impl HallInner {
         match connecting.await {
             Ok(connection) => Ok(Opened { connection, process: Some(process), place: Some(place) }),
             Err(fault) => {
-                let ended = Some(process.stop().await);
-                Err((HallFault::Upstream { fault, ended }, Some(place)))
+                let ended = process.stop().await;
+                let last = last_words(&said.lines());
+                Err((
+                    HallFault::Upstream { fault, ended: Some(format!("{ended}{last}")) },
+                    Some(place),
+                ))
             }
         }
     }
@@ -280,18 +287,21 @@ impl HallInner {
         standing: &ServerStanding,
         offered: &Arc<Offered>,
     ) -> Result<(), HallFault> {
-        let mut moved = offered.departs(standing);
-        moved.extend(offered.news(standing));
+        let moved = offered.departs(standing);
+        // Before anything was approved all of it is new, and shown to the owner anyway.
+        let news =
+            if standing.definitions.is_empty() { Vec::new() } else { offered.news(standing) };
         let said: Vec<String> = moved
             .iter()
+            .chain(&news)
             .map(|(name, now)| {
                 format!("{name}={}", now.map_or_else(String::new, |d| d.to_string()))
             })
             .collect();
-        let digest = (!moved.is_empty()).then(|| Digest::of(said.join("\n").as_bytes()));
+        let digest = (!said.is_empty()).then(|| Digest::of(said.join("\n").as_bytes()));
         let before = held(&self.seen).get(name).and_then(|seen| seen.noted);
-        if digest != before && !moved.is_empty() {
-            let records = records(name, standing, &moved);
+        if digest != before && digest.is_some() {
+            let records = records(name, &moved, &news);
             self.parts.store.commit(UnitOfWork::records(records)).await?;
         }
         let seen = Seen { offered: Arc::clone(offered), noted: digest };
@@ -300,13 +310,16 @@ impl HallInner {
     }
 }
 
-/// What is recorded of a server that offers something else than was approved: each of the first few,
-/// then how many more.
-fn records(
-    name: &ServerName,
-    standing: &ServerStanding,
-    moved: &[(DefinitionName, Option<Digest>)],
-) -> Vec<RecordDraft> {
+/// What a process said last before it ended, for its owner.
+fn last_words(lines: &[String]) -> String {
+    let last: Vec<String> =
+        lines.iter().rev().take(LAST_LINES).rev().map(|line| shown(line, MAX_WHY)).collect();
+    if last.is_empty() { String::new() } else { format!("; it said: {}", last.join(" / ")) }
+}
+
+/// What is recorded of a server that offers something else than was approved: each of the first few
+/// that changed, how many more did, and what is new in one.
+fn records(name: &ServerName, moved: &[Moved], news: &[Moved]) -> Vec<RecordDraft> {
     let record = |action: &str, subject: Subject| RecordDraft {
         subject,
         ..RecordDraft::new(
@@ -317,23 +330,30 @@ fn records(
             action,
         )
     };
-    let one = |(definition, now): &(DefinitionName, Option<Digest>)| {
-        let was = standing.definitions.get(definition);
-        let action = match (was, now) {
-            (None, _) => "server.offers",
-            (Some(_), Some(_)) => "server.changed",
-            (Some(_), None) => "server.withdrew",
-        };
+    let counted = |count: usize, digest: Option<Digest>| Subject {
+        count: Some(count as u64),
+        digest,
+        ..Subject::one("server", name)
+    };
+    let one = |(definition, now): &Moved| {
+        let action = if now.is_some() { "server.changed" } else { "server.withdrew" };
         let id = format!("{name} {}", shown(&definition.to_string(), MAX_ID));
         record(action, Subject { digest: *now, ..Subject::one("definition", id) })
     };
     let mut records: Vec<RecordDraft> = moved.iter().take(MAX_RECORDS).map(one).collect();
     if let Some(more) = moved.len().checked_sub(MAX_RECORDS).filter(|more| *more > 0) {
-        let subject = Subject { count: Some(more as u64), ..Subject::one("server", name) };
-        records.push(record("server.changed", subject));
+        records.push(record("server.changed", counted(more, None)));
+    }
+    if !news.is_empty() {
+        let names: Vec<String> = news.iter().map(|(name, _)| name.to_string()).collect();
+        let digest = Digest::of(names.join("\n").as_bytes());
+        records.push(record("server.offers", counted(news.len(), Some(digest))));
     }
     records
 }
+
+/// A definition, and what it is now.
+type Moved = (DefinitionName, Option<Digest>);
 
 fn terms(view: &View, era: UpstreamEra) -> Terms {
     let limits = &view.config.limits;
@@ -379,5 +399,7 @@ impl Credentials for Standing {
 }
 
 const MAX_WHY: usize = 300;
+/// Lines of a process that are told when it fails.
+const LAST_LINES: usize = 3;
 const MAX_ID: usize = 160;
 const MAX_RECORDS: usize = 32;

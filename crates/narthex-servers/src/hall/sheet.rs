@@ -43,7 +43,7 @@ pub enum SheetFault {
 }
 
 /// By what a file is known again. None: it is not there.
-type Stamp = Option<(SystemTime, u64, u64)>;
+type Stamp = Option<(SystemTime, u64, u64, u32)>;
 
 impl Sheet {
     pub(super) const fn new(path: PathBuf, most: usize) -> Self {
@@ -88,7 +88,9 @@ impl Sheet {
 
 fn stamp(path: &Path) -> io::Result<Stamp> {
     match fs::metadata(path) {
-        Ok(metadata) => Ok(Some((metadata.modified()?, metadata.len(), inode(&metadata)))),
+        Ok(metadata) => {
+            Ok(Some((metadata.modified()?, metadata.len(), inode(&metadata), mode(&metadata))))
+        }
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
         Err(error) => Err(error),
     }
@@ -101,6 +103,16 @@ fn inode(metadata: &fs::Metadata) -> u64 {
 
 #[cfg(not(unix))]
 fn inode(_metadata: &fs::Metadata) -> u64 {
+    0
+}
+
+#[cfg(unix)]
+fn mode(metadata: &fs::Metadata) -> u32 {
+    std::os::unix::fs::MetadataExt::mode(metadata)
+}
+
+#[cfg(not(unix))]
+fn mode(_metadata: &fs::Metadata) -> u32 {
     0
 }
 
@@ -145,8 +157,9 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("mcp.json");
         fs::write(&path, r#"{"mcpServers":{"a":{"command":"x"}}}"#).unwrap();
+        let sheet = Sheet::new(path.clone(), 20);
+        assert_eq!(sheet.now().unwrap().servers.len(), 1);
         fs::set_permissions(&path, fs::Permissions::from_mode(0o666)).unwrap();
-        let sheet = Sheet::new(path, 20);
         assert!(matches!(sheet.now(), Err(SheetFault::Exposed(_))));
     }
 }

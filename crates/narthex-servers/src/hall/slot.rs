@@ -24,6 +24,17 @@ pub enum Whose {
     Owner,
 }
 
+impl Whose {
+    /// The name of the folder that its process has to itself.
+    pub(super) fn room(self) -> String {
+        match self {
+            Self::Everyone => "everyone".to_owned(),
+            Self::Agent(agent) => agent.to_string(),
+            Self::Owner => "owner".to_owned(),
+        }
+    }
+}
+
 /// How a server is, in a word and a reason.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ServerState {

@@ -14,8 +14,10 @@ use crate::config::{ServerName, Walls};
 /// A process that is to be started.
 #[derive(Debug)]
 pub struct Order {
-    /// Whose.
+    /// Which server.
     pub server: ServerName,
+    /// Whose connection it is for, as the name of a folder: what it keeps there is kept from others.
+    pub room: String,
     /// The program, as an absolute path.
     pub program: PathBuf,
     /// What its file must be.
@@ -100,7 +102,8 @@ mod walled {
 
     impl Starter for WalledStarter {
         fn start(&self, order: &Order) -> Result<Started, String> {
-            let scratch = self.scratch.join(order.server.as_str());
+            let of_server = self.scratch.join(order.server.as_str());
+            let scratch = of_server.join(&order.room);
             let launch = Launch {
                 keeper: self.keeper.clone(),
                 command: order.program.clone(),
@@ -115,8 +118,9 @@ mod walled {
                 grace: GRACE,
                 log: LogBounds::default(),
             };
-            make_private(&self.scratch)?;
-            make_private(&scratch)?;
+            for folder in [&self.scratch, &of_server, &scratch] {
+                make_private(folder)?;
+            }
             let mut spawned = Spawned::start(&launch).map_err(|error| error.to_string())?;
             let pipes = spawned.take_stdin().zip(spawned.take_stdout());
             let (to, from) = pipes.ok_or("the process has no pipes")?;

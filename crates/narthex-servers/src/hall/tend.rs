@@ -4,6 +4,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use narthex_core::SwitchScope;
 use tokio_util::sync::CancellationToken;
 
 use super::slot::Slot;
@@ -43,14 +44,21 @@ impl HallInner {
     /// One look at everything. Nothing here waits for a server: whoever takes long is looked after by
     /// a task of its own.
     async fn look_around(self: &Arc<Self>) {
-        let Ok(book) = self.parts.store.servers().await else { return };
+        let store = &self.parts.store;
+        let (Ok(book), Ok(switches)) = (store.servers().await, store.switches().await) else {
+            return;
+        };
         let file = self.sheet.now();
         for slot in self.all_slots() {
             let name = &slot.config.name;
             let standing = book.standings.get(name.slug());
             let named = file.as_ref().is_ok_and(|file| file.servers.contains_key(name));
+            let stopped = |scope| switches.get(&scope).is_some();
+            let stopped = stopped(SwitchScope::Everything)
+                || stopped(SwitchScope::Upstream(name.slug().clone()));
             let welcome = book.on
                 && named
+                && !stopped
                 && standing.is_some_and(|standing| !standing.disabled && standing.start.is_some());
             let Some(link) = slot.link() else {
                 if !welcome {

@@ -1,6 +1,7 @@
 //! Errors of servers, fit for a person or a model: no secret, no place on this machine, no control
 //! sequence, and short.
 
+use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::LazyLock;
 
@@ -23,6 +24,8 @@ pub struct Scrubber {
     secrets: Option<AhoCorasick>,
     labels: Vec<String>,
     longest: usize,
+    /// Labels of what is in the file for all to read: no secret in an answer.
+    open: BTreeSet<String>,
 }
 
 impl fmt::Debug for Scrubber {
@@ -54,12 +57,22 @@ impl Scrubber {
         let secrets =
             AhoCorasick::builder().match_kind(MatchKind::LeftmostLongest).build(&patterns);
         // Too much to look for at once does not happen within the bounds of the file.
-        Self { secrets: secrets.ok(), labels, longest }
+        Self { secrets: secrets.ok(), labels, longest, open: BTreeSet::new() }
     }
 
     /// That knows every value a server is started with.
     pub fn of<'a>(resolved: &'a Resolved, folders: impl IntoIterator<Item = &'a str>) -> Self {
         Self::new(values(resolved), folders)
+    }
+
+    /// That takes only these variables and headers for secrets in an answer. What the file says in
+    /// clear (a folder, a word) may well be what the answer is about.
+    #[must_use]
+    pub fn confiding(mut self, names: &BTreeSet<&str>) -> Self {
+        let fixed = |label: &String| FIXED.contains(&label.as_str());
+        let kept = |label: &String| names.iter().any(|name| *label == format!("[{name}]"));
+        self.open = self.labels.iter().filter(|l| !fixed(l) && !kept(l)).cloned().collect();
+        self
     }
 
     /// The text without the values themselves, if any of them is in it. All else stays: an answer is
@@ -68,7 +81,8 @@ impl Scrubber {
         let secrets = self.secrets.as_ref()?;
         let secret = |found: &aho_corasick::Match| {
             let label = self.labels.get(found.pattern().as_usize());
-            label.is_some_and(|label| label != PLACE) && found.len() >= SURELY_SECRET
+            let told = |label: &String| label != PLACE && !self.open.contains(label);
+            label.is_some_and(told) && found.len() >= SURELY_SECRET
         };
         if !secrets.find_iter(text).any(|found| secret(&found)) {
             return None;
@@ -275,6 +289,8 @@ static PLACES: LazyLock<Option<Regex>> = LazyLock::new(|| {
 const PLACE: &str = "[path]";
 /// Values shorter than this are in every text.
 const SHORTEST: usize = 4;
+/// What is never in the file in clear, or looks like a secret wherever it is.
+const FIXED: &[&str] = &["[argument]", "[url]", "[token]", "[client secret]"];
 /// In an answer only what is too long to stand there by chance.
 const SURELY_SECRET: usize = 8;
 /// Bytes of a text that are read.

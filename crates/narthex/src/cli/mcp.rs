@@ -149,7 +149,7 @@ pub struct McpTestArgs {
 #[derive(Debug, Clone, Args)]
 #[command(after_help = "\
 Examples:
-  narthex mcp call files list_directory '{\"path\": \"/srv/notes\"}'
+  narthex mcp call files list_directory '{\"path\":\"/srv/notes\"}'
   narthex mcp call time now")]
 pub struct McpCallArgs {
     /// The server's name in the file

@@ -24,6 +24,8 @@ pub async fn run(context: &Context, globals: &Globals) -> Result<Exit, Failure> 
     findings.push(config);
     let context = &Context { config: read, output: globals.output, ..context.clone() };
     findings.push(policies(context));
+    findings.push(walls());
+    findings.push(servers(context));
     findings.extend(folders(context));
     if DataDir::at(&context.data_dir).has_house() {
         findings.push(ledger(context).await);
@@ -94,6 +96,33 @@ fn policies(context: &Context) -> Finding {
     match engine {
         Ok(engine) => Finding::ok("policy", format!("{} policies", engine.count())),
         Err(failure) => Finding::fail("policy", &failure),
+    }
+}
+
+/// What this machine can hold other people's processes to.
+fn walls() -> Finding {
+    let offer = narthex_walls::probe();
+    let whole = narthex_walls::Walls::preset(narthex_walls::Preset::Offline);
+    match offer.holds(&whole) {
+        Ok(()) => Finding::ok(
+            "walls",
+            format!("landlock {}, seccomp, a keeper: every preset can be held", offer.landlock),
+        ),
+        Err(error) => Finding::warn(
+            "walls",
+            error.to_string(),
+            "a server that asks for walls is not started on this machine",
+        ),
+    }
+}
+
+/// The file that names other people's servers.
+fn servers(context: &Context) -> Finding {
+    let file = crate::servers::file(context, &DataDir::at(&context.data_dir));
+    match crate::servers::read(context, &file) {
+        Ok(None) => Finding::ok("servers", "no file, so none"),
+        Ok(Some(count)) => Finding::ok("servers", format!("{count} in {}", file.display())),
+        Err(failure) => Finding::fail("servers", &failure),
     }
 }
 

@@ -32,6 +32,7 @@ pub async fn run(context: &Context, args: &ServeArgs) -> Result<Exit, Failure> {
     if args.demo {
         demo::mark(&dir)?;
     }
+    hide_memory();
     let stop = stop::on_signal()?;
     let mut kill = stop::KillSignal::hear()?;
     warn_of_root();
@@ -97,6 +98,18 @@ async fn graphs(house: &House) -> Result<(), Failure> {
     }
     Ok(())
 }
+
+/// Keys and tokens are in our memory: other processes of this user, a server of somebody else's among
+/// them, are not to read it.
+#[cfg(target_os = "linux")]
+fn hide_memory() {
+    if let Err(error) = narthex_walls::hide_own_memory() {
+        tracing::warn!(%error, "other processes of this user can read this one's memory");
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+const fn hide_memory() {}
 
 /// Whoever breaks into this process should not be root with it.
 fn warn_of_root() {

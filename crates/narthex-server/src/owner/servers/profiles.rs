@@ -44,7 +44,8 @@ impl Desk {
         let mut given: Vec<Slug> = Vec::new();
         for name in profiles {
             let known = name.parse::<Slug>().ok().filter(|name| file.profiles.contains_key(name));
-            let known = known.ok_or_else(|| not_found("profile", name, "narthex mcp profiles"))?;
+            let known =
+                known.ok_or_else(|| not_found("profile", name, "narthex mcp profiles list"))?;
             if !given.contains(&known) {
                 given.push(known);
             }

@@ -19,6 +19,12 @@ pub(super) async fn run(context: &Context, args: &McpApproveArgs) -> Result<Exit
         return Ok(Exit::Done);
     }
     let name = &args.server;
+    if args.start_only {
+        output::text(format!(
+            "{name} may be started. What it offers is shown to nobody yet: narthex mcp approve {name}"
+        ))?;
+        return Ok(Exit::Done);
+    }
     output::text(format!(
         "{} of its definitions are approved. Agents reach it at /servers/{name}/mcp once a profile gives \
          it to them:\n  narthex mcp profiles set <AGENT> <PROFILE>",
@@ -40,10 +46,10 @@ async fn both(
     let wanted = wanted(args, &offered)?;
     if !context.is_json() {
         output::text(shown::offer(&offered))?;
-        let kept = offered.definitions.len() - wanted.len() - already(&offered);
+        let kept = kept_back(&offered);
         if kept > 0 && args.only.is_empty() {
             output::text(format!(
-                "\n{kept} are kept back for what was found in them. Approve one by its name, if you must:\n  \
+                "\nKept back for what was found in them: {kept}. Approve one by its name, if you must:\n  \
                  narthex mcp approve {} --only tool:NAME",
                 args.server
             ))?;
@@ -118,8 +124,11 @@ fn wanted(
     args.only.iter().map(named).collect()
 }
 
-fn already(offered: &OfferShown) -> usize {
-    offered.definitions.iter().filter(|definition| definition.stands == "approved").count()
+fn kept_back(offered: &OfferShown) -> usize {
+    let kept = offered.definitions.iter().filter(|definition| {
+        definition.stands != "approved" && definition.quarantined && definition.barred.is_none()
+    });
+    kept.count()
 }
 
 fn approved(reply: ServerReply) -> Result<ApprovedNow, Failure> {

@@ -65,6 +65,9 @@ pub(super) fn offer(offer: &OfferShown) -> String {
     let mut out = table::rows(&COLUMNS, rows);
     for definition in &offer.definitions {
         let name = clean::text(&definition.name.to_string());
+        if definition.stands != "approved" && definition.barred.is_none() {
+            let _ = write!(out, "\n\n{name}, whole\n{}", indented(&whole(&definition.text)));
+        }
         if let Some(why) = &definition.barred {
             let _ = write!(out, "\n\n{name} cannot be approved: {why}");
         }
@@ -84,12 +87,25 @@ pub(super) fn offer(offer: &OfferShown) -> String {
     out
 }
 
+/// A definition to be read, a value a line; the end of a very long one is only in `--output json`.
+fn whole(text: &str) -> String {
+    let value: Result<serde_json::Value, _> = serde_json::from_str(text);
+    let pretty = value.ok().and_then(|value| serde_json::to_string_pretty(&value).ok());
+    let pretty = pretty.unwrap_or_else(|| text.to_owned());
+    if pretty.chars().nth(MAX_WHOLE).is_none() {
+        return pretty;
+    }
+    let start: String = pretty.chars().take(MAX_WHOLE).collect();
+    format!("{start}\n… the rest is in: narthex mcp diff SERVER --output json")
+}
+
 fn said(finding: &FindingShown) -> String {
+    let place = if finding.place.is_empty() { "all of it" } else { finding.place.as_str() };
     format!(
         "{} ({}) at {}\n    {}",
         finding.code,
         finding.severity,
-        clean::text(&finding.place),
+        clean::text(place),
         clean::text(&finding.text)
     )
 }
@@ -121,6 +137,9 @@ pub(super) fn first_line(text: &str) -> String {
 fn indented(text: &str) -> String {
     clean::text(text).lines().map(|line| format!("  {line}")).collect::<Vec<_>>().join("\n")
 }
+
+/// Characters of one definition on a terminal.
+const MAX_WHOLE: usize = 4_000;
 
 const COLUMNS: [Column; 4] = [
     Column::Flows("DEFINITION"),
