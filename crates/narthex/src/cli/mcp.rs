@@ -192,6 +192,10 @@ pub struct McpImportArgs {
 
 /// Profiles: named sets of servers, and who has them.
 #[derive(Debug, Clone, Subcommand)]
+#[command(after_help = "\
+Examples:
+  narthex mcp profiles list
+  narthex mcp profiles set claude work")]
 pub enum McpProfilesCommand {
     /// List the profiles in the file, and who has them
     #[command(after_help = "\

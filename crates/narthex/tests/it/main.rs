@@ -10,6 +10,7 @@ mod import;
 mod keep;
 mod ledger;
 mod reference;
+mod servers;
 mod serving;
 mod support;
 mod torture;

@@ -195,7 +195,7 @@ async fn f_answers_are_cleaned_bounded_and_checked() {
             &["isError\":true"],
             &[SECRET, "/home/owner"],
         ),
-        ("a secret in an answer", vec![answer("{env:TOKEN}")], &[], &[]),
+        ("a secret in an answer", vec![Step::Environment], &[], &[SECRET]),
         ("F27 image", vec![say(&image)], &["\"image\""], &[]),
         ("F27 link", vec![say(&link)], &["\"internal\""], &[]),
         ("F30 html", vec![say(&html)], &["text/plain"], &["text/html"]),

@@ -115,7 +115,9 @@ async fn a_tool_gets_another_tier_for_one_agent_and_its_own_again() -> anyhow::R
     let said = |tier: &str| format!("{tool}={tier}");
     let changed = changes(&house, "agent.tool_tier").await?;
     assert_eq!(changed, [pair(&said("default"), &said("T2")), pair(&said("T2"), &said("default"))]);
-    for wrong in ["propose_change=T1", "workspace/propose_change", "workspace/x=T9"] {
+    let wrong =
+        ["propose_change=T1", "workspace/propose_change", "workspace/x=T9", "workspace/x=T1"];
+    for wrong in wrong.into_iter().chain(["companion/search=T1", "nowhere/search=T1"]) {
         let output = narthex(&["agent", "set", "agent-a", "--tool-tier", wrong], dir);
         assert_eq!(output.status.code(), Some(2), "{wrong}");
     }
