@@ -135,8 +135,15 @@ impl Fault {
     pub(crate) fn of_call(error: CallError) -> Self {
         match error {
             CallError::UnknownTool { name } => unknown_tool(&name),
-            CallError::Refused { message, .. } => Self::invalid_params(message),
-            CallError::Waiting(waiting) => Self::invalid_params(waiting.message()),
+            CallError::Refused { reason, message } => {
+                Self::invalid_params(message).with_data(json!({ "code": reason.code() }))
+            }
+            CallError::Waiting(waiting) => {
+                Self::invalid_params(waiting.message()).with_data(json!({
+                    "code": waiting.because.code(),
+                    "approval": { "id": waiting.approval, "until": waiting.until },
+                }))
+            }
             CallError::Upstream { code, message, data } => {
                 let code = ErrorCode(i32::try_from(code).unwrap_or(ErrorCode::INTERNAL_ERROR.0));
                 let fault = Self::new(StatusCode::OK, code, message);

@@ -143,9 +143,9 @@ mod tests {
         assert_eq!(sheet.now().unwrap().servers.len(), 1);
         fs::write(&path, r#"{"mcpServers":{"a":{"command":"x"},"b":{"command":"y"}}}"#).unwrap();
         assert_eq!(sheet.now().unwrap().servers.len(), 2);
-        fs::write(&path, r#"{"mcpServers":{"a":{"comand":"x"}}}"#).unwrap();
+        fs::write(&path, r#"{"mcpServers":{"a":{"command":"x","colour":1}}}"#).unwrap();
         let fault = sheet.now().unwrap_err().to_string();
-        assert!(fault.contains("mcp.json:") && fault.contains("comand"), "{fault}");
+        assert!(fault.contains("mcp.json:") && fault.contains("colour"), "{fault}");
         fs::remove_file(&path).unwrap();
         assert!(sheet.now().unwrap().servers.is_empty());
     }

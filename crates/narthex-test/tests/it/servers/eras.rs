@@ -104,3 +104,28 @@ async fn a_call_that_is_given_up_is_cancelled_at_the_server() {
         }
     }
 }
+
+#[tokio::test]
+async fn a_resource_that_waits_for_the_owner_says_so_and_is_read_once_approved() {
+    use narthex_server::owner::{Answer, ApprovalRequest, Reply, Request};
+    let mut rig = Rig::new().await;
+    let read = Step::Answer(json!({"contents": [{"uri": "test://a", "text": "one"}]}));
+    let script = Script::new().resource(json!({"uri": "test://a", "name": "a"}), [read]);
+    rig.serve("up", By::Pipes, &script, json!({"tier": "T2"})).await;
+    let client = rig.client("anna", "up").await;
+    let waits = client.request("resources/read", json!({"uri": "test://a"})).await.unwrap();
+    let error = &waits.json()["error"];
+    assert_eq!(error["data"]["code"], "approval_needed", "{error}");
+    let approval = error["data"]["approval"]["id"].as_str().unwrap().to_owned();
+    let show = ApprovalRequest::Show { approval: approval.clone() };
+    let Reply::Approval(detail) = rig.house.owner(Request::Approval(show)).await.unwrap() else {
+        panic!("no approval");
+    };
+    let (digest, answer) = (detail.info.digest, Answer::Approve { nonce: None });
+    let request = ApprovalRequest::Answer { approval, digest, answer };
+    rig.house.owner(Request::Approval(request)).await.unwrap();
+    let done = client.request("resources/read", json!({"uri": "test://a"})).await.unwrap();
+    assert_eq!(done.result()["contents"][0]["text"], "one", "{done:?}");
+    let again = client.request("resources/read", json!({"uri": "test://a"})).await.unwrap();
+    assert_eq!(again.json()["error"]["data"]["code"], "approval_used", "{again:?}");
+}
