@@ -2,6 +2,7 @@
 
 mod approvals;
 mod chaos;
+mod cost;
 mod eras;
 mod hostile;
 mod life;
