@@ -146,7 +146,11 @@ impl Fault {
             }
             CallError::Upstream { code, message, data } => {
                 let code = ErrorCode(i32::try_from(code).unwrap_or(ErrorCode::INTERNAL_ERROR.0));
-                let fault = Self::new(StatusCode::OK, code, message);
+                let status = match code {
+                    ErrorCode::MISSING_REQUIRED_CLIENT_CAPABILITY => StatusCode::BAD_REQUEST,
+                    _ => StatusCode::OK,
+                };
+                let fault = Self::new(status, code, message);
                 match data.and_then(|data| serde_json::from_str(&data).ok()) {
                     Some(data) => fault.with_data(data),
                     None => fault,

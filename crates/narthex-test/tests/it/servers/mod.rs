@@ -1,6 +1,8 @@
 //! Other people's servers behind the door: approved, listed, called, watched, ended.
 
 mod approvals;
+mod chaos;
+mod cost;
 mod eras;
 mod hostile;
 mod life;
