@@ -4,4 +4,5 @@ mod approvals;
 mod eras;
 mod hostile;
 mod life;
+mod oauth;
 mod rig;
