@@ -22,6 +22,10 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("narthex-graph-surface", &["narthex-core", "narthex-gate", "narthex-graph", "narthex-store"]),
     ("narthex-mcp", &["narthex-core", "narthex-egress", "narthex-gate"]),
     ("narthex-servers", &["narthex-core", "narthex-gate", "narthex-store", "narthex-walls"]),
+    (
+        "narthex-oauth",
+        &["narthex-core", "narthex-egress", "narthex-gate", "narthex-servers", "narthex-store"],
+    ),
     ("narthex-workspace", &["narthex-core", "narthex-gate", "narthex-store"]),
     (
         "narthex-server",
@@ -46,6 +50,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "narthex-graph",
             "narthex-graph-surface",
             "narthex-mcp",
+            "narthex-oauth",
             "narthex-policy",
             "narthex-server",
             "narthex-servers",
@@ -65,6 +70,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "narthex-graph",
             "narthex-graph-surface",
             "narthex-mcp",
+            "narthex-oauth",
             "narthex-policy",
             "narthex-server",
             "narthex-servers",

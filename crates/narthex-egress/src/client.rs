@@ -10,7 +10,7 @@ use crate::error::{EgressError, RedirectFault};
 use crate::line::{EgressLine, LineTerms};
 use crate::message::{Fetched, Request};
 use crate::parse::Target;
-use crate::policy::{Admitted, EgressPolicy};
+use crate::policy::{Admitted, EgressPolicy, Zone};
 use crate::redirect::{Hop, check_zones, is_redirect};
 use crate::resolve::Resolve;
 use crate::wire::{Network, Wire};
@@ -96,6 +96,13 @@ impl EgressClient {
         let to = self.admit(target).await.map_err(|e| RedirectFault::Target(Box::new(e)))?;
         check_zones(at.zone(), to.zone(), to.target())?;
         Ok((hop, to))
+    }
+
+    /// Whether a URL leads to what is reached only because the owner named it. Asked before going
+    /// where somebody else points to.
+    pub async fn leads_inside(&self, url: &str) -> Result<bool, EgressError> {
+        let target = self.0.policy.judge_url(url)?;
+        Ok(self.admit(target).await?.zone() == Zone::Inside)
     }
 
     /// A line to the origin of this URL, which keeps its connections. The text is judged now; the

@@ -1,4 +1,4 @@
-//! The key the ledger is signed with, and the public half that anyone may have.
+//! The key the ledger is signed with, and the public half that anyone may have; the key of sign-ins.
 
 use std::fs;
 use std::io;
@@ -18,6 +18,19 @@ impl DataDir {
     /// Its public half, for anyone to read.
     pub fn public_key(&self) -> PathBuf {
         self.root().join("ledger.pub")
+    }
+
+    /// Where sign-ins to other people's servers are kept, sealed.
+    pub fn sign_ins(&self) -> PathBuf {
+        self.root().join("sign-ins")
+    }
+
+    /// The key they are sealed with, made the first time it is asked for. A house that loses it
+    /// loses its sign-ins, and nothing else.
+    pub fn sign_in_key(&self) -> Result<[u8; 32], DataDirError> {
+        let path = self.root().join("keys/sign-ins.key");
+        create_key(&path)?;
+        read_key(&path)
     }
 
     /// What a verifier needs to check the heads with; none where the key is not.
@@ -80,6 +93,18 @@ mod tests {
         let key = dir.keys().expect("keys").seal;
         let public = std::fs::read_to_string(dir.public_key()).expect("reads");
         assert_eq!(public, format!("{}\n", key.public()));
+    }
+
+    #[test]
+    fn the_key_of_sign_ins_is_made_once_and_is_for_its_owner() {
+        let folder = tempfile::tempdir().expect("folder");
+        let dir = DataDir::at(folder.path());
+        dir.create().expect("created");
+        let key = dir.sign_in_key().expect("made");
+        assert_eq!(dir.sign_in_key().expect("again"), key);
+        let path = folder.path().join("keys/sign-ins.key");
+        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o644)).expect("mode");
+        assert!(matches!(dir.sign_in_key(), Err(DataDirError::Exposed { .. })));
     }
 
     #[test]

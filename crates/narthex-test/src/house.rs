@@ -130,7 +130,12 @@ impl TestHouse {
             gate: GateConfig { mode: options.mode, ..options.gate.clone() },
             workspace: options.workspace,
             graphs: options.graphs.clone(),
-            servers: servers::hall(dir.root(), &options.variables, options.started)?,
+            servers: servers::hall(
+                &dir,
+                &options.variables,
+                options.started,
+                Arc::clone(&faults) as Arc<dyn Store>,
+            )?,
             edge: options.edge.clone(),
             holder: "test".to_owned(),
             stop_file: dir.stop_file(),

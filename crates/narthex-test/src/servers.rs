@@ -1,18 +1,17 @@
 //! What a house of the tests' own process needs to start and reach servers.
 
 use std::collections::BTreeMap;
-use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use narthex_egress::{
     Answer, EgressClient, EgressConfig, EgressPolicy, LoopbackHttp, Resolve, ResolveError,
 };
-use narthex_gate::upstream::Credentials;
 use narthex_mcp::{UpstreamConfig, UpstreamConnector};
+use narthex_oauth::{KeepKey, OAuthDesk, OAuthParts};
+use narthex_server::DataDir;
 use narthex_servers::config::Lookup;
-use narthex_servers::hall::{
-    HallConfig, Order, Started, Starter, TokenDesk, TokensFor, WalledStarter,
-};
+use narthex_servers::hall::{HallConfig, Order, Started, Starter, WalledStarter};
+use narthex_store::Store;
 use secrecy::SecretString;
 
 use crate::upstream;
@@ -42,18 +41,26 @@ impl Lookup for Variables {
 
 /// What the hall of a house in this folder is told: servers in `mcp.json`, loopback allowed.
 pub(crate) fn hall(
-    root: &Path,
+    dir: &DataDir,
     variables: &Variables,
     started: usize,
+    store: Arc<dyn Store>,
 ) -> anyhow::Result<HallConfig> {
     let loopback_http = LoopbackHttp::Allowed;
     let policy = EgressPolicy::new(EgressConfig { loopback_http, ..EgressConfig::default() })?;
     let egress = EgressClient::new(policy, Arc::new(NoNames))?;
+    let root = dir.root();
+    let tokens = OAuthDesk::new(OAuthParts {
+        egress: egress.clone(),
+        folder: dir.sign_ins(),
+        key: KeepKey::new(dir.sign_in_key()?),
+        store,
+    });
     Ok(HallConfig {
         connector: Arc::new(UpstreamConnector::new(egress, UpstreamConfig::default())),
         starter: Arc::new(LateStarter(root.to_owned())),
         lookup: Arc::new(variables.clone()),
-        tokens: Arc::new(NoTokens),
+        tokens: Arc::new(tokens),
         file: root.join("mcp.json"),
         most: 20,
         started,
@@ -87,14 +94,5 @@ struct NoNames;
 impl Resolve for NoNames {
     async fn resolve(&self, _name: &str) -> Result<Answer, ResolveError> {
         Err(ResolveError::NoAnswer)
-    }
-}
-
-#[derive(Debug)]
-struct NoTokens;
-
-impl TokenDesk for NoTokens {
-    fn credentials(&self, _wanted: TokensFor<'_>) -> Result<Arc<dyn Credentials>, String> {
-        Err("nobody signed in".to_owned())
     }
 }

@@ -55,7 +55,7 @@ impl OpenHouse {
             gate: context.config.gate(),
             workspace: context.config.workspace(),
             graphs: graphs(context, &dir)?,
-            servers: servers::hall(context, &dir, egress)?,
+            servers: servers::hall(context, &dir, egress, Arc::clone(&store) as Arc<dyn Store>)?,
             edge: edge(context),
             holder: what.to_owned(),
             stop_file: dir.stop_file(),

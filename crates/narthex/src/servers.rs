@@ -7,11 +7,12 @@ use std::sync::{Arc, OnceLock};
 
 use async_trait::async_trait;
 use narthex_egress::{Answer, EgressClient, EgressPolicy, Resolve, ResolveError, SystemResolver};
-use narthex_gate::upstream::Credentials;
 use narthex_mcp::{UpstreamConfig, UpstreamConnector};
+use narthex_oauth::{KeepKey, OAuthDesk, OAuthParts};
 use narthex_server::DataDir;
 use narthex_servers::config::Lookup;
-use narthex_servers::hall::{HallConfig, Starter, TokenDesk, TokensFor};
+use narthex_servers::hall::{HallConfig, Starter};
+use narthex_store::Store;
 use secrecy::SecretString;
 
 use crate::config::env;
@@ -22,9 +23,16 @@ pub(crate) fn hall(
     context: &Context,
     dir: &DataDir,
     policy: EgressPolicy,
+    store: Arc<dyn Store>,
 ) -> Result<HallConfig, Failure> {
     let egress = EgressClient::new(policy, Arc::new(LateResolver::default()))
         .map_err(|error| Failure::new(Exit::Failed, format!("the HTTP client: {error}")))?;
+    let tokens = OAuthDesk::new(OAuthParts {
+        egress: egress.clone(),
+        folder: dir.sign_ins(),
+        key: KeepKey::new(dir.sign_in_key()?),
+        store,
+    });
     let connector = UpstreamConnector::new(egress, UpstreamConfig::default());
     let home = env::home();
     let mut folders: Vec<String> = vec![dir.root().display().to_string()];
@@ -33,7 +41,7 @@ pub(crate) fn hall(
         connector: Arc::new(connector),
         starter: starter(dir)?,
         lookup: Arc::new(Environment),
-        tokens: Arc::new(NoTokens),
+        tokens: Arc::new(tokens),
         file: file(context, dir),
         most: context.config.servers.most,
         started: context.config.servers.started,
@@ -123,16 +131,6 @@ impl Resolve for LateResolver {
             Ok(resolver) => resolver.resolve(name).await,
             Err(error) => Err(error.clone()),
         }
-    }
-}
-
-/// Until somebody signs in.
-#[derive(Debug)]
-struct NoTokens;
-
-impl TokenDesk for NoTokens {
-    fn credentials(&self, wanted: TokensFor<'_>) -> Result<Arc<dyn Credentials>, String> {
-        Err(format!("{} wants OAuth, which is not offered yet", wanted.server))
     }
 }
 

@@ -38,4 +38,4 @@ pub use graphs::Bytes;
 pub use reply::*;
 pub use request::{MAX_IMPORT_BATCH, Request};
 pub use sealed::{LedgerReply, LedgerRequest, SealLine};
-pub use server_request::ServerRequest;
+pub use server_request::{CameBack, ServerRequest};

@@ -22,7 +22,8 @@ pub use merges::{MergeChange, MergeConflict, MergeInfo, MergeRow, Merged, RowFat
 pub use proposals::{Decided, ProposalDetail, ProposalInfo};
 pub use servers::{
     ApprovedNow, DefinitionShown, FindingShown, OfferShown, ProfileShown, ServerDetail, ServerLog,
-    ServerReply, ServerSeen, ServerShown, ServersListed, ServersSwitched, StartShown, ToolSeen,
+    ServerReply, ServerSeen, ServerShown, ServersListed, ServersSwitched, SignInBegun, SignedInNow,
+    StartShown, ToolSeen,
 };
 pub use status::{Checked, Status};
 pub use things::{Imported, PageWritten, SpaceInfo, TokenCreated, TokenInfo, TokenRevoked};

@@ -74,6 +74,25 @@ pub enum ServerRequest {
         /// With what.
         arguments: Map<String, Value>,
     },
+    /// Begins a sign-in to a server that wants OAuth.
+    SignIn {
+        /// To which.
+        server: String,
+        /// Where the owner's browser comes back to; none to ask which port is wanted.
+        redirect: Option<String>,
+    },
+    /// Ends it with what the browser brought back.
+    SignedIn {
+        /// To which.
+        server: String,
+        /// What it brought.
+        back: CameBack,
+    },
+    /// Forgets a sign-in, and ends what was open by it.
+    SignOut {
+        /// From which.
+        server: String,
+    },
     /// The profiles in the file, and who has them.
     Profiles,
     /// Gives an agent profiles; none takes all servers from it.
@@ -83,4 +102,24 @@ pub enum ServerRequest {
         /// Which.
         profiles: Vec<String>,
     },
+}
+
+/// What a browser brought back from a sign-in.
+#[derive(Clone, Serialize, Deserialize)]
+pub struct CameBack {
+    /// What it was given on its way out.
+    pub state: String,
+    /// What is exchanged for tokens.
+    pub code: Option<String>,
+    /// Who says so.
+    pub issuer: Option<String>,
+    /// Why there is no code.
+    pub error: Option<String>,
+}
+
+/// Shows nothing of it.
+impl std::fmt::Debug for CameBack {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("CameBack(…)")
+    }
 }

@@ -65,6 +65,9 @@ pub enum HallFault {
         /// How its process ended, if it did.
         ended: Option<String>,
     },
+    /// Its owner has to sign in, or could not.
+    #[error("{0}")]
+    SignIn(String),
     /// It failed a moment ago.
     #[error("it failed ({why}) and is tried again in {left:.1?}")]
     Resting {
@@ -109,6 +112,7 @@ impl HallFault {
             | Self::Profiles(_) => {
                 "the server is not to be used now; only the owner can change that".to_owned()
             }
+            Self::SignIn(_) => "the server wants its owner to sign in".to_owned(),
             Self::Store(_) => "the server cannot be asked now".to_owned(),
         }
     }

@@ -15,6 +15,7 @@ mod link;
 mod offered;
 mod open;
 mod sheet;
+mod sign_in;
 mod slot;
 mod start;
 mod starter;
@@ -24,6 +25,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use async_trait::async_trait;
 use narthex_core::{AgentId, DefinitionKind, Digest, ServerBook, ServerStanding, Slug};
 use narthex_gate::upstream::{Connector, Credentials};
 use narthex_store::Store;
@@ -34,6 +36,7 @@ pub use fault::HallFault;
 pub use offered::{Item, Offered, Stands};
 pub use open::Answered;
 pub use sheet::SheetFault;
+pub use sign_in::{Brought, SignInAsked, SignedIn};
 pub use slot::{ServerState, Whose};
 pub use start::Ready;
 #[cfg(target_os = "linux")]
@@ -86,10 +89,30 @@ pub trait LookupAnywhere: Lookup + std::fmt::Debug + Send + Sync {}
 
 impl<T: Lookup + std::fmt::Debug + Send + Sync> LookupAnywhere for T {}
 
-/// Asks for the tokens of servers that want OAuth.
+/// Asks for the tokens of servers that want OAuth. What goes wrong is said in words for the owner,
+/// and without a secret.
+#[async_trait]
 pub trait TokenDesk: std::fmt::Debug + Send + Sync {
     /// What proves who we are to a server.
     fn credentials(&self, wanted: TokensFor<'_>) -> Result<Arc<dyn Credentials>, String>;
+
+    /// Begins a sign-in: where the owner's browser goes, to come back to `redirect`.
+    async fn begin(&self, wanted: TokensFor<'_>, redirect: &str) -> Result<SignInAsked, String> {
+        let _ = redirect;
+        Err(format!("{} cannot be signed in to here", wanted.server))
+    }
+
+    /// Ends a sign-in with what the browser brought back, once.
+    async fn finish(&self, wanted: TokensFor<'_>, brought: Brought) -> Result<SignedIn, String> {
+        drop(brought);
+        Err(format!("{} cannot be signed in to here", wanted.server))
+    }
+
+    /// Forgets a sign-in. Whether there was one.
+    async fn forget(&self, server: &ServerName) -> Result<bool, String> {
+        let _ = server;
+        Ok(false)
+    }
 }
 
 /// What it takes to ask for tokens.

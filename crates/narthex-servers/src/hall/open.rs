@@ -21,7 +21,7 @@ use super::offered::Offered;
 use super::slot::{Slot, Whose};
 use super::start::Ready;
 use super::starter::{Order, Running};
-use super::{HallFault, HallInner, Seen, ServerHall, TokensFor, View, held};
+use super::{HallFault, HallInner, Seen, ServerHall, View, held};
 use crate::config::{Reach, Resolved, ResolvedAuth, ServerName};
 use crate::sanitise::Scrubber;
 use crate::text::shown;
@@ -57,6 +57,9 @@ impl ServerHall {
             }
         }
         let answer = link.ask(question).await;
+        if let Err(UpstreamFault::Unauthorized { .. }) = &answer {
+            self.0.turned_away(view, whose).await;
+        }
         Ok(Answered { answer, scrubber: Arc::clone(&link.scrubber) })
     }
 
@@ -95,7 +98,10 @@ impl HallInner {
             }
             Err(fault) => {
                 // What the owner has to decide on is no failure of the server's.
-                if matches!(fault, HallFault::Upstream { .. } | HallFault::Start(_)) {
+                if matches!(
+                    fault,
+                    HallFault::Upstream { .. } | HallFault::Start(_) | HallFault::SignIn(_)
+                ) {
                     slot.failed(shown(&fault.to_string(), MAX_WHY), Duration::ZERO);
                 }
                 Err(fault)
@@ -166,19 +172,12 @@ impl HallInner {
         let Resolved::Http { url, headers, auth, .. } = &ready.resolved else {
             return Err(HallFault::Start("it is no server at a URL".to_owned()));
         };
-        let credentials: Option<Arc<dyn Credentials>> = match auth {
-            None => None,
-            Some(ResolvedAuth::Bearer(token)) => Some(Arc::new(Standing(token.clone()))),
-            Some(ResolvedAuth::OAuth { client_id, client_secret, settings }) => {
-                let wanted = TokensFor {
-                    server: &view.config.name,
-                    url,
-                    client_id: client_id.as_ref(),
-                    client_secret: client_secret.as_ref(),
-                    settings,
-                };
+        let credentials: Option<Arc<dyn Credentials>> = match (auth, ready.tokens_for(view)) {
+            (Some(ResolvedAuth::Bearer(token)), _) => Some(Arc::new(Standing(token.clone()))),
+            (_, Some(wanted)) => {
                 Some(self.parts.config.tokens.credentials(wanted).map_err(HallFault::Start)?)
             }
+            (_, None) => None,
         };
         let line = Line::Http {
             url: url.expose_secret().to_owned(),
@@ -186,8 +185,8 @@ impl HallInner {
             credentials,
         };
         let terms = terms(view, view.config.era);
-        let connection =
-            self.parts.config.connector.connect(line, terms, Arc::new(RefusesAll)).await?;
+        let connected = self.parts.config.connector.connect(line, terms, Arc::new(RefusesAll));
+        let connection = connected.await.map_err(|fault| view.told(fault))?;
         Ok(Opened { connection, process: None, place: None })
     }
 

@@ -1,4 +1,5 @@
-//! `mcp on|off|list|info|approve|revoke|enable|disable|diff|test|call|logs|import|profiles`.
+//! `mcp on|off|list|info|approve|revoke|enable|disable|diff|test|call|logs|import|login|logout|
+//! profiles`.
 
 use std::path::PathBuf;
 
@@ -56,6 +57,12 @@ Examples:
   narthex mcp logs github")]
     Logs(McpNameArgs),
     Import(McpImportArgs),
+    Login(McpLoginArgs),
+    /// Sign out of a server: what was kept of the sign-in is gone, at once
+    #[command(after_help = "\
+Examples:
+  narthex mcp logout github")]
+    Logout(McpNameArgs),
     /// Profiles: named sets of servers, and who has them
     #[command(subcommand)]
     Profiles(McpProfilesCommand),
@@ -188,6 +195,25 @@ pub struct McpImportArgs {
     /// Do not ask
     #[arg(long)]
     pub yes: bool,
+}
+
+/// Sign in to a server that wants OAuth (grant authorization_code)
+///
+/// Prints where to go and waits for your browser to come back to this machine; nothing is opened by
+/// itself. The server's start must be approved. What it is given is kept sealed in the data directory,
+/// is renewed by itself, and is shown to nobody but who gave it.
+#[derive(Debug, Clone, Args)]
+#[command(after_help = "\
+Examples:
+  narthex mcp login github
+  narthex mcp login github --wait 60")]
+pub struct McpLoginArgs {
+    /// Its name in the file
+    pub server: String,
+
+    /// How many seconds to wait for the browser
+    #[arg(long, value_name = "SECONDS", default_value_t = 300, value_parser = clap::value_parser!(u64).range(1..=600))]
+    pub wait: u64,
 }
 
 /// Profiles: named sets of servers, and who has them.

@@ -53,7 +53,7 @@ pub use self::ledger::{
     LedgerTailArgs, LedgerVerifyArgs,
 };
 pub use self::mcp::{
-    McpApproveArgs, McpCallArgs, McpCommand, McpDiffArgs, McpImportArgs, McpNameArgs,
+    McpApproveArgs, McpCallArgs, McpCommand, McpDiffArgs, McpImportArgs, McpLoginArgs, McpNameArgs,
     McpProfilesCommand, McpProfilesSetArgs, McpRevokeArgs, McpTestArgs,
 };
 pub use self::page::{

@@ -24,8 +24,47 @@ pub enum ServerReply {
     Logs(Vec<ServerLog>),
     /// What a tool answered.
     Answer(Value),
+    /// The port that a browser should come back to, if the file says one.
+    ComesBackTo(Option<u16>),
+    /// A sign-in was begun.
+    SignIn(SignInBegun),
+    /// Who is signed in.
+    SignedIn(SignedInNow),
     /// The profiles.
     Profiles(Vec<ProfileShown>),
+}
+
+/// A sign-in that was begun.
+#[derive(Clone, Serialize, Deserialize)]
+pub struct SignInBegun {
+    /// To which server.
+    pub server: String,
+    /// Who will ask.
+    pub issuer: String,
+    /// Where the browser goes.
+    pub url: String,
+}
+
+/// Without the address: it is for the owner's browser.
+impl std::fmt::Debug for SignInBegun {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("SignInBegun").field("server", &self.server).finish_non_exhaustive()
+    }
+}
+
+/// Who is signed in, or no longer.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct SignedInNow {
+    /// To which server.
+    pub server: String,
+    /// Whether.
+    pub signed_in: bool,
+    /// By whom.
+    pub issuer: Option<String>,
+    /// Whether it lasts without the owner.
+    pub renews: bool,
+    /// Whether that is new.
+    pub changed: bool,
 }
 
 /// On or off.

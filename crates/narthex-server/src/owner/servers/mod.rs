@@ -6,6 +6,7 @@
 mod approve;
 mod profiles;
 mod show;
+mod sign_in;
 mod test;
 
 use narthex_core::{Digest, ServerStanding, Subject};
@@ -53,6 +54,11 @@ impl Desk {
             ServerRequest::Call { server, tool, arguments } => {
                 self.server_call(&server, &tool, arguments).await
             }
+            ServerRequest::SignIn { server, redirect } => {
+                self.server_sign_in(&server, redirect.as_deref()).await
+            }
+            ServerRequest::SignedIn { server, back } => self.server_signed_in(&server, back).await,
+            ServerRequest::SignOut { server } => self.server_sign_out(&server).await,
             ServerRequest::Profiles => self.profiles_list().await,
             ServerRequest::SetProfiles { agent, profiles } => {
                 self.profiles_set(&agent, &profiles).await
@@ -113,6 +119,7 @@ impl From<HallFault> for OwnerError {
             HallFault::Off
             | HallFault::Disabled(_)
             | HallFault::NotApproved(_)
+            | HallFault::SignIn(_)
             | HallFault::StartChanged(_) => Trouble::Conflict,
             HallFault::Sheet(_)
             | HallFault::Config(_)

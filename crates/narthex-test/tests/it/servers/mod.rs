@@ -6,4 +6,5 @@ mod cost;
 mod eras;
 mod hostile;
 mod life;
+mod oauth;
 mod rig;

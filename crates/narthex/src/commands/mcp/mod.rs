@@ -6,6 +6,7 @@ mod diff;
 mod import;
 mod info;
 mod list;
+mod login;
 mod profiles;
 mod shown;
 mod switch;
@@ -35,6 +36,8 @@ pub async fn run(context: &Context, command: &McpCommand) -> Result<Exit, Failur
         McpCommand::Call(args) => call::run(context, args).await,
         McpCommand::Logs(args) => test::logs(context, args).await,
         McpCommand::Import(args) => import::run(context, args).await,
+        McpCommand::Login(args) => login::run(context, args).await,
+        McpCommand::Logout(args) => login::out(context, args).await,
         McpCommand::Profiles(command) => profiles::run(context, command).await,
     }
 }
