@@ -58,7 +58,7 @@ impl ServerHall {
         }
         let answer = link.ask(question).await;
         if let Err(UpstreamFault::Unauthorized { .. }) = &answer {
-            self.0.turned_away(view, whose).await;
+            self.0.turned_away(view).await;
         }
         Ok(Answered { answer, scrubber: Arc::clone(&link.scrubber) })
     }

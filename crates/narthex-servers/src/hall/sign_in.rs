@@ -1,12 +1,10 @@
 //! The owner signs in to a server that wants OAuth, and out again.
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use narthex_gate::upstream::UpstreamFault;
 use secrecy::SecretString;
 
-use super::slot::Whose;
 use super::start::Ready;
 use super::{HallFault, HallInner, ServerHall, TokensFor, View};
 use crate::config::{Auth, OAuthGrant, Reach, Resolved, ResolvedAuth, ServerName};
@@ -89,15 +87,17 @@ impl ServerHall {
 }
 
 impl HallInner {
-    /// A server that no longer believes us is in error until the owner signs in again.
-    pub(super) async fn turned_away(self: &Arc<Self>, view: &View, whose: Whose) {
+    /// A server that no longer believes us is in error, for everyone, until the owner signs in
+    /// again: all of its connections show the same token.
+    pub(super) async fn turned_away(&self, view: &View) {
         if !view.signs_in() {
             return;
         }
-        let slot = self.slot(whose, &view.config);
-        let Some((link, _)) = slot.take() else { return };
-        link.close().await;
-        slot.failed(sign_in_again(&view.config.name), Duration::ZERO);
+        for slot in self.slots_of(&view.config.name) {
+            let Some((link, _)) = slot.take() else { continue };
+            link.close().await;
+            slot.failed(sign_in_again(&view.config.name), Duration::ZERO);
+        }
     }
 }
 
