@@ -146,11 +146,7 @@ impl Fault {
             }
             CallError::Upstream { code, message, data } => {
                 let code = ErrorCode(i32::try_from(code).unwrap_or(ErrorCode::INTERNAL_ERROR.0));
-                let status = match code {
-                    ErrorCode::MISSING_REQUIRED_CLIENT_CAPABILITY => StatusCode::BAD_REQUEST,
-                    _ => StatusCode::OK,
-                };
-                let fault = Self::new(status, code, message);
+                let fault = Self::new(StatusCode::OK, code, message);
                 match data.and_then(|data| serde_json::from_str(&data).ok()) {
                     Some(data) => fault.with_data(data),
                     None => fault,
@@ -190,6 +186,16 @@ impl Fault {
             .with_data(json!({ "code": reason.code() }))
     }
 
+    /// As a client of this era takes it: one that lacks a capability is told so by the status too,
+    /// where the protocol has that error.
+    pub(crate) fn in_era(mut self, era: Era) -> Self {
+        let lacks = self.error.code == ErrorCode::MISSING_REQUIRED_CLIENT_CAPABILITY;
+        if lacks && era == Era::Modern {
+            self.status = StatusCode::BAD_REQUEST;
+        }
+        self
+    }
+
     fn retry(mut self, wait: Duration) -> Self {
         self.retry_after = Some(wait);
         self
@@ -208,3 +214,23 @@ const UNAVAILABLE: StatusCode = StatusCode::SERVICE_UNAVAILABLE;
 const RETRY: Duration = Duration::from_secs(1);
 const MAX_ECHO_CHARS: usize = 64;
 const MAX_URI_CHARS: usize = 256;
+
+#[cfg(test)]
+mod tests {
+    use http::StatusCode;
+    use narthex_gate::CallError;
+
+    use super::{Era, Fault};
+
+    #[test]
+    fn a_server_that_wants_more_of_a_client_is_a_bad_request_in_the_newer_era_alone() {
+        for (code, era, status) in [
+            (-32021, Era::Modern, StatusCode::BAD_REQUEST),
+            (-32021, Era::Legacy, StatusCode::OK),
+            (-32603, Era::Modern, StatusCode::OK),
+        ] {
+            let said = CallError::Upstream { code, message: "no".to_owned(), data: None };
+            assert_eq!(Fault::of_call(said).in_era(era).status, status, "{code} {era:?}");
+        }
+    }
+}

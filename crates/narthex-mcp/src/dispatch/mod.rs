@@ -148,7 +148,7 @@ impl Dispatch {
                 .await
             }
         };
-        done.unwrap_or_else(|fault| Reply::fault(Some(&id), &fault))
+        done.unwrap_or_else(|fault| Reply::fault(Some(&id), &fault.in_era(era)))
     }
 
     /// Answers bytes that are no message, or a message that contradicts its headers.

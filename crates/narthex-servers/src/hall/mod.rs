@@ -20,6 +20,7 @@ mod slot;
 mod start;
 mod starter;
 mod tend;
+mod views;
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
@@ -49,6 +50,7 @@ use crate::profile;
 use crate::scan::Neighbours;
 use sheet::Sheet;
 use slot::Slot;
+use views::Views;
 
 /// What a hall is built from.
 #[derive(Debug)]
@@ -138,6 +140,7 @@ pub struct ServerHall(Arc<HallInner>);
 pub(crate) struct HallInner {
     parts: HallParts,
     sheet: Sheet,
+    views: Views,
     slots: Mutex<HashMap<ServerName, Vec<Arc<Slot>>>>,
     places: Arc<Semaphore>,
     /// What each server was last seen to offer.
@@ -172,6 +175,7 @@ impl ServerHall {
         Self(Arc::new(HallInner {
             parts,
             sheet,
+            views: Views::default(),
             slots: Mutex::default(),
             places,
             seen: Mutex::default(),
@@ -222,12 +226,10 @@ impl ServerHall {
         }
         let file = self.sheet()?;
         let profiles = book.profiles.get(&agent).map_or(&[] as &[Slug], Vec::as_slice);
-        let mut under = stacked(&file, profiles)?;
+        let under = self.0.views.of(&file, profiles)?;
         let Ok(name) = name.as_str().parse::<ServerName>() else { return Ok(None) };
-        let (Some(config), Some(base)) = (under.remove(&name), file.servers.get(&name)) else {
-            return Ok(None);
-        };
-        let (base, config) = (Arc::new(base.clone()), Arc::new(config));
+        let Some((base, config)) = under.get(&name) else { return Ok(None) };
+        let (base, config) = (Arc::clone(base), Arc::clone(config));
         Ok(Some(View { base, config, standing: Arc::clone(standing) }))
     }
 

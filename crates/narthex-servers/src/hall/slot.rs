@@ -94,7 +94,7 @@ impl Slot {
     }
 
     /// Whether it is this one's, started as this says.
-    pub(super) fn is(&self, whose: Whose, config: &ServerConfig) -> bool {
+    pub(super) fn is(&self, whose: Whose, config: &Arc<ServerConfig>) -> bool {
         let same = |a: &ServerConfig, b: &ServerConfig| {
             a.reach == b.reach
                 && a.walls == b.walls
@@ -102,7 +102,7 @@ impl Slot {
                 && a.limits == b.limits
                 && a.allow == b.allow
         };
-        self.whose == whose && same(&self.config, config)
+        self.whose == whose && (Arc::ptr_eq(&self.config, config) || same(&self.config, config))
     }
 
     pub(super) fn link(&self) -> Option<Arc<Link>> {

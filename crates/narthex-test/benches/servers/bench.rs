@@ -88,7 +88,7 @@ pub(crate) async fn run(options: &Options) -> anyhow::Result<Vec<Line>> {
                 }
             }
             for (way, rounds) in ways.all.iter().zip(came) {
-                let median = median(rounds).context("nothing measured")?;
+                let median = median(&rounds).context("nothing measured")?;
                 let (way, direct) = (way.name.clone(), way.direct.clone());
                 lines.push(Line { way, direct, callers, paced, median });
             }
@@ -186,7 +186,7 @@ impl Load {
 }
 
 /// Of the rounds, each figure's median.
-fn median(rounds: Vec<Measured>) -> Option<Measured> {
+fn median(rounds: &[Measured]) -> Option<Measured> {
     let middle = rounds.len() / 2;
     let mut rates: Vec<f64> = rounds.iter().map(|round| round.per_second).collect();
     rates.sort_unstable_by(f64::total_cmp);

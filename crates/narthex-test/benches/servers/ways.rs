@@ -233,9 +233,8 @@ async fn start(command: &str, url: &str, program: &str) -> anyhow::Result<(Child
         .replace("{url}", url)
         .replace("{stdio}", &format!("{program} echo stdio"))
         .replace("{port}", &port.to_string());
-    let mut words = command.split_whitespace();
-    let child = Command::new(words.next().context("a command")?)
-        .args(words)
+    let child = Command::new("sh")
+        .args(["-c", &format!("exec {command}")])
         .stdout(Stdio::null())
         .stderr(Stdio::null())
         .kill_on_drop(true)

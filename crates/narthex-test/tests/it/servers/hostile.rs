@@ -6,10 +6,14 @@ use serde_json::{Value, json};
 
 use super::rig::{By, Rig, text};
 
+/// What it does; what must be in the answer; what must not.
+type Row<'a> = (&'a str, Vec<Step>, &'a [&'a str], &'a [&'a str]);
+
 fn tool(name: &str, description: &str) -> Value {
     json!({"name": name, "description": description, "inputSchema": {"type": "object"}})
 }
 
+#[expect(clippy::needless_pass_by_value, reason = "a row reads better")]
 fn with_schema(name: &str, schema: Value) -> Value {
     json!({"name": name, "description": "x", "inputSchema": schema})
 }
@@ -175,8 +179,7 @@ async fn f_answers_are_cleaned_bounded_and_checked() {
     let lie = json!({"type": "image", "mimeType": "image/png", "data": "PGh0bWw+PHNjcmlwdD4="});
     let say = |block: &Value| Step::blocks([block.clone()]);
     let answer = |text: &str| Step::text(text);
-    // What it does; what must be in the answer; what must not.
-    let rows: Vec<(&str, Vec<Step>, &[&str], &[&str])> = vec![
+    let rows: Vec<Row<'_>> = vec![
         (
             "F03",
             vec![answer("a\u{200b}b\u{e0041}c")],
