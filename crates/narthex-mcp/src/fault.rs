@@ -136,6 +136,7 @@ impl Fault {
         match error {
             CallError::UnknownTool { name } => unknown_tool(&name),
             CallError::Refused { message, .. } => Self::invalid_params(message),
+            CallError::Input(_) => Self::invalid_params(Reason::InputNeeded.message()),
             CallError::Waiting(waiting) => Self::invalid_params(waiting.message()),
             CallError::Upstream { code, message, data } => {
                 let code = ErrorCode(i32::try_from(code).unwrap_or(ErrorCode::INTERNAL_ERROR.0));
