@@ -34,7 +34,7 @@ impl RequestId {
 }
 
 /// A legacy session's id, where there is one; the ledger keeps a digest of it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Hash)]
 #[serde(transparent)]
 pub struct SessionId(String);
 

@@ -92,6 +92,8 @@ reasons! {
     UpstreamFailed = "upstream_failed", "the server behind this did not answer as it should";
     /// It acted outside, and what came of it could not be recorded.
     OutcomeUnknown = "outcome_unknown", "unknown: the call may have been made, and what came of it could not be recorded; do not repeat it before the owner has looked";
+    /// An upstream asks something in the middle of a call.
+    InputNeeded = "input_needed", "the server behind this asks something before it goes on";
     /// The deadline passed.
     DeadlineExceeded = "deadline_exceeded", "the call took too long and was ended";
     /// A session id that this agent has not opened, or that has ended.

@@ -4,6 +4,8 @@ use narthex_core::{Approval, ApprovalId, Cost, Reason, Subject, Taint, Timestamp
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
+use crate::input::InputNeeded;
+
 /// A tool's answer.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ToolOutput {
@@ -105,6 +107,12 @@ pub enum ToolError {
         /// What the words bring with them.
         taint: Taint,
     },
+    /// An upstream asks something first; the call was put aside.
+    #[error("input is needed")]
+    InputNeeded {
+        /// Bytes of what is asked.
+        bytes: u64,
+    },
     /// The store cannot be read or written now.
     #[error("unavailable: {0}")]
     Unavailable(String),
@@ -129,7 +137,7 @@ impl ToolError {
             Self::Upstream { code, message, data, taint } => {
                 Self::Upstream { code, message, data, taint: taint.and(brings) }
             }
-            ours @ (Self::Unavailable(_) | Self::Internal(_)) => ours,
+            ours @ (Self::InputNeeded { .. } | Self::Unavailable(_) | Self::Internal(_)) => ours,
         }
     }
 
@@ -137,7 +145,7 @@ impl ToolError {
     pub const fn taint(&self) -> Taint {
         match self {
             Self::Caller { taint, .. } | Self::Upstream { taint, .. } => *taint,
-            Self::Unavailable(_) | Self::Internal(_) => Taint::CLEAN,
+            Self::InputNeeded { .. } | Self::Unavailable(_) | Self::Internal(_) => Taint::CLEAN,
         }
     }
 
@@ -151,6 +159,7 @@ impl ToolError {
         match self {
             Self::Caller { message, .. } => Some(FORMS * message.len() as u64),
             Self::Upstream { message, .. } => Some(message.len() as u64),
+            Self::InputNeeded { bytes } => Some(*bytes),
             Self::Unavailable(_) | Self::Internal(_) => None,
         }
     }
@@ -241,6 +250,8 @@ pub enum CallError {
     },
     /// It waits for the owner: told in the way the client speaks.
     Waiting(Box<Waiting>),
+    /// It waits for its client, who is asked something by an upstream.
+    Input(Box<InputNeeded>),
     /// It could not be recorded, so it was not made (or its answer is withheld).
     Unavailable,
     /// More calls are under way than may be; nothing was decided.

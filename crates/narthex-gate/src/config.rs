@@ -39,6 +39,10 @@ pub struct GateConfig {
     pub remembered_verdicts: u64,
     /// How long a tool may take.
     pub call_deadline: Duration,
+    /// How long a call waits, all in all, for what its client answers to an upstream.
+    pub input_wait: Duration,
+    /// Calls of one agent that are put aside until their client has answered.
+    pub inputs_waiting: usize,
     /// Calls under way at once; over it, 503.
     pub calls_in_flight: usize,
     /// How long counted refusals before identity are held back before one record of them.
@@ -68,6 +72,8 @@ impl Default for GateConfig {
             remembered_tokens: 10_000,
             remembered_verdicts: 50_000,
             call_deadline: Duration::from_secs(30),
+            input_wait: Duration::from_mins(2),
+            inputs_waiting: 8,
             calls_in_flight: 512,
             refusal_window: Duration::from_secs(10),
         }

@@ -10,7 +10,7 @@ use narthex_store::{Clock, RowKey, Store, fresh_uuid};
 use tokio::sync::{Mutex, Semaphore};
 use tokio_util::task::TaskTracker;
 
-use crate::pipeline::{Limits, StopBoard, Tally, Verdicts};
+use crate::pipeline::{Asides, Limits, StopBoard, Tally, Verdicts};
 use crate::sessions::Sessions;
 use crate::{GateConfig, Verifier};
 
@@ -56,6 +56,8 @@ pub(crate) struct Inner {
     /// in the same order.
     pub(crate) turns: Mutex<()>,
     pub(crate) sessions: Sessions,
+    /// Calls that wait for their client.
+    pub(crate) asides: Asides,
 }
 
 /// How the parts of the house are, without names or secrets.
@@ -88,6 +90,7 @@ impl Gate {
             stops: StopBoard::new(),
             turns: Mutex::new(()),
             sessions: Sessions::new(config.sessions.clone()),
+            asides: Asides::default(),
             limits: Limits::new(&config),
             tally: Tally::new(&config),
             in_flight: Arc::new(Semaphore::new(config.calls_in_flight)),
@@ -149,6 +152,7 @@ impl Gate {
     pub async fn drain(&self) {
         self.0.tasks.close();
         self.expire_sessions().await;
+        self.expire_asides().await;
         self.0.tasks.wait().await;
         self.flush_refusals().await;
     }

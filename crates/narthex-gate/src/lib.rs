@@ -18,6 +18,7 @@ mod answer;
 mod config;
 mod gate;
 mod identity;
+mod input;
 mod pipeline;
 mod ready;
 mod seal;
@@ -32,8 +33,12 @@ pub use identity::{
     IssuedToken, Presented, SecretKey, Source, TokenVerifier, Verified, Verifier, VerifyError,
     issue_token, owner_token_in_clear,
 };
+pub use input::{
+    Ask, AskKind, AskableClient, AsksClient, ClientCan, ClientOfCall, ClientWay, GoesOn,
+    InputNeeded, Kept, NotAsked, Repeats, Ticket,
+};
 pub use pipeline::{
-    Admitted, Identified, Invocation, Method, ModeError, Refusal, Stdio, StopError,
+    Admitted, ClientAsker, Identified, Invocation, Method, ModeError, Refusal, Stdio, StopError,
 };
 pub use ready::{ReadySurface, SurfaceFault};
 pub use sessions::{NewSession, OpenSession, SessionInfo, SessionTerms};

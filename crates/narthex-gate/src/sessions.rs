@@ -19,7 +19,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio_util::sync::CancellationToken;
 
 use crate::gate::new_call;
-use crate::{Admitted, Gate, Refusal, SessionConfig};
+use crate::{Admitted, ClientCan, Gate, Refusal, SessionConfig};
 
 /// The sessions that are open: at most so many an agent, so at most that many times the agents.
 #[derive(Debug)]
@@ -61,6 +61,8 @@ pub struct SessionTerms {
     pub consent: Consent,
     /// Whether it can send the person in front of it to a URL.
     pub opens_urls: bool,
+    /// What an upstream may ask it while a call is under way.
+    pub can: ClientCan,
 }
 
 /// A session that was just opened.

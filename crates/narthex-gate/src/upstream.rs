@@ -159,6 +159,9 @@ pub struct UpstreamQuestion {
     pub deadline: Duration,
     /// Where what it says on the way goes. Full means dropped.
     pub progress: Option<mpsc::Sender<UpstreamProgress>>,
+    /// Who answers what the server asks in the middle of it, and what is declared with it. Without one
+    /// nothing is declared, and whatever it asks goes to whom the connection was opened with.
+    pub asked: Option<Arc<dyn AskedByServer>>,
 }
 
 /// What a server says while it is at work.

@@ -138,6 +138,7 @@ impl Fault {
             CallError::Refused { reason, message } => {
                 Self::invalid_params(message).with_data(json!({ "code": reason.code() }))
             }
+            CallError::Input(_) => Self::invalid_params(Reason::InputNeeded.message()),
             CallError::Waiting(waiting) => {
                 Self::invalid_params(waiting.message()).with_data(json!({
                     "code": waiting.because.code(),

@@ -26,6 +26,7 @@
 //! capability in `dispatch/wire.rs`, and its rows in `tests/it`. To add a way in: something that
 //! makes an `Asked` message and an admitted agent, and hands both to `Dispatch::answer`.
 
+mod asking;
 mod config;
 mod console;
 mod dispatch;

@@ -7,20 +7,21 @@ use std::io;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use narthex_gate::{Gate, ReadySurface, SessionTerms, Stdio};
+use narthex_gate::{AsksClient, Gate, ReadySurface, SessionTerms, Stdio};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use crate::EdgeConfig;
+use crate::asking::{OpenAsks, QUESTIONS, Response, Voice};
 use crate::dispatch::{Asked, Carrier, Dispatch, opens_session, terms};
 use crate::era::Era;
 use crate::fault::Fault;
 use crate::in_flight::InFlight;
 use crate::lines::{Line, Lines, write_lines};
 use crate::message::{Message, Unreadable};
-use crate::progress::{self, Says};
+use crate::progress::{self, Said, Says};
 use crate::reply::Reply;
 
 /// A surface served on lines.
@@ -59,6 +60,7 @@ impl StdioServer {
         let places = Arc::new(Semaphore::new(self.config.stdio_calls.max(1)));
         let tasks = TaskTracker::new();
         let in_flight = InFlight::default();
+        let asks = Arc::new(OpenAsks::default());
         let mut known = SessionTerms::default();
         loop {
             let line = tokio::select! {
@@ -67,7 +69,17 @@ impl StdioServer {
             };
             let Some(line) = line else { break };
             let read = match line {
-                Line::Text(text) => Message::read(&text),
+                Line::Text(text) => match Message::read(&text) {
+                    Err(unreadable) => {
+                        // It may be an answer to what the client was asked.
+                        let answer = Response::read(&text);
+                        if answer.is_some_and(|answer| asks.deliver(None, answer)) {
+                            continue;
+                        }
+                        Err(unreadable)
+                    }
+                    message => message,
+                },
                 Line::TooLong => Err(too_long()),
             };
             if let Ok(message) = &read {
@@ -87,7 +99,7 @@ impl StdioServer {
             // places are taken.
             let Ok(place) = Arc::clone(&places).acquire_owned().await else { break };
             let id = read.as_ref().ok().and_then(|message| message.id.clone());
-            let answering = self.answer(read, known, place, answers.clone());
+            let answering = self.answer(read, known, place, answers.clone(), Arc::clone(&asks));
             let task = tasks.spawn(answering);
             if let Some(id) = id {
                 in_flight.begin(id, task.abort_handle());
@@ -105,23 +117,21 @@ impl StdioServer {
         terms: SessionTerms,
         place: OwnedSemaphorePermit,
         answers: mpsc::Sender<Bytes>,
+        open: Arc<OpenAsks>,
     ) -> impl Future<Output = ()> + Send + 'static {
         let dispatch = Arc::clone(&self.dispatch);
         let who = self.who;
         async move {
-            let (says, mut said) = read.as_ref().ok().and_then(progress::wanted).unzip();
-            let mut replying = std::pin::pin!(reply(&dispatch, who, read, terms, says));
+            let (says, words) = read.as_ref().ok().and_then(progress::wanted).unzip();
+            let (to, asks) = mpsc::channel(QUESTIONS);
+            let mut said = Said { words, asks: Some(asks) };
+            let voice = Voice { to, open, session: None };
+            let mut replying = std::pin::pin!(reply(&dispatch, who, read, terms, says, voice));
             let reply = loop {
-                let word = async {
-                    match &mut said {
-                        Some(said) => said.next().await,
-                        None => std::future::pending().await,
-                    }
-                };
                 tokio::select! {
                     biased;
                     reply = &mut replying => break reply,
-                    word = word => drop(answers.send(word).await),
+                    word = said.next() => drop(answers.send(word).await),
                 }
             };
             if let Some(body) = reply.body {
@@ -139,6 +149,7 @@ async fn reply(
     read: Result<Message, Unreadable>,
     terms: SessionTerms,
     says: Option<Says>,
+    voice: Voice,
 ) -> Reply {
     let admitted = match dispatch.gate.admit_stdio(who).await {
         Ok(admitted) => admitted,
@@ -153,7 +164,8 @@ async fn reply(
     };
     match Era::of_line(&message) {
         Ok(era) => {
-            let asked = Asked { message, era, carrier: Carrier::Stdio(terms), says };
+            let voice: Option<Arc<dyn AsksClient>> = Some(Arc::new(voice));
+            let asked = Asked { message, era, carrier: Carrier::Stdio(terms), says, voice };
             dispatch.answer(&admitted, asked).await
         }
         Err(fault) => dispatch.refuse_asked(&admitted, &message, fault).await,

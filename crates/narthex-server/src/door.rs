@@ -234,6 +234,7 @@ async fn settle(house: House, stop: CancellationToken) {
             _ = tick.tick() => {
                 house.gate().settle_refusals().await;
                 house.gate().expire_sessions().await;
+                house.gate().expire_asides().await;
             }
         }
     }

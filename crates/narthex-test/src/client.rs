@@ -27,14 +27,14 @@ impl Era {
     }
 
     /// Puts in what every request of the era carries.
-    pub(crate) fn stamp(self, params: &mut Value) {
+    pub(crate) fn stamp(self, params: &mut Value, declares: &Value) {
         if self == Self::Modern
             && let Some(map) = params.as_object_mut()
             && let Some(meta) = map.entry("_meta").or_insert_with(|| json!({})).as_object_mut()
         {
             let version = "io.modelcontextprotocol/protocolVersion";
             meta.insert(version.to_owned(), self.version().into());
-            meta.insert("io.modelcontextprotocol/clientCapabilities".to_owned(), json!({}));
+            meta.insert("io.modelcontextprotocol/clientCapabilities".to_owned(), declares.clone());
         }
     }
 }
@@ -46,6 +46,10 @@ pub struct Client {
     url: String,
     token: Option<String>,
     era: Era,
+    /// What it says it can be asked.
+    declares: Value,
+    /// The session it is in.
+    session: Option<String>,
 }
 
 impl Client {
@@ -55,12 +59,74 @@ impl Client {
         let builder = reqwest::Client::builder();
         // Only ever spoken to on loopback and in clear: no certificates to load each time.
         let http = builder.no_proxy().tls_certs_only([]).build().unwrap_or_default();
-        Self { http, url: url.into(), token, era: Era::Modern }
+        let declares = json!({});
+        Self { http, url: url.into(), token, era: Era::Modern, declares, session: None }
     }
 
     /// The same client speaking another revision.
     pub fn speaking(&self, era: Era) -> Self {
         Self { era, ..self.clone() }
+    }
+
+    /// The same client, which says that it can be asked this.
+    #[must_use]
+    pub fn declaring(&self, capabilities: Value) -> Self {
+        Self { declares: capabilities, ..self.clone() }
+    }
+
+    /// The same client in a session of its own, which it opens with what it declares.
+    pub async fn in_session(&self) -> anyhow::Result<Self> {
+        let client = self.speaking(Era::Legacy);
+        let params = json!({"protocolVersion": client.era.version(), "capabilities": client.declares,
+            "clientInfo": {"name": "test", "version": "1"}});
+        let opened = client.request("initialize", params).await?;
+        let session = opened.header("mcp-session-id").map(str::to_owned);
+        Ok(Self { session, ..client })
+    }
+
+    /// Calls a tool as a client of the older revisions that can be asked something on the way: each
+    /// request it is sent is answered with what `answers` says, in a message of its own.
+    pub async fn converse(
+        &self,
+        tool: &str,
+        arguments: Value,
+        mut answers: impl FnMut(&Value) -> Option<Value>,
+    ) -> anyhow::Result<(Vec<Value>, Value)> {
+        self.converse_slowly(tool, arguments, async move |asked: Value| answers(&asked)).await
+    }
+
+    /// The same, with something else done before each answer.
+    pub async fn converse_slowly(
+        &self,
+        tool: &str,
+        arguments: Value,
+        mut answers: impl AsyncFnMut(Value) -> Option<Value>,
+    ) -> anyhow::Result<(Vec<Value>, Value)> {
+        let params = json!({"name": tool, "arguments": arguments});
+        let message = self.message("tools/call", params);
+        let headers = self.headers(&message);
+        let headers: Vec<_> = headers.iter().map(|(name, value)| (*name, value.as_str())).collect();
+        let mut response = self.posted(&headers, message.to_string()).await?;
+        let (mut text, mut asked) = (String::new(), Vec::new());
+        while let Some(chunk) = response.chunk().await? {
+            text.push_str(&String::from_utf8_lossy(&chunk));
+            while let Some((event, rest)) = text.split_once("\n\n") {
+                let data = event.lines().find_map(|line| line.strip_prefix("data: "));
+                let said: Value = data.map(serde_json::from_str).transpose()?.unwrap_or_default();
+                text = rest.to_owned();
+                if said.get("method").is_some() && said.get("id").is_some() {
+                    asked.push(said.clone());
+                    let Some(answer) = answers(said.clone()).await else { continue };
+                    let id = said.get("id");
+                    let answer = json!({"jsonrpc": "2.0", "id": id, "result": answer});
+                    let taken = self.send(&[], &answer).await?;
+                    anyhow::ensure!(taken.status == 202, "not taken: {taken:?}");
+                } else if said.get("result").is_some() || said.get("error").is_some() {
+                    return Ok((asked, said));
+                }
+            }
+        }
+        Ok((asked, serde_json::from_str(&text).unwrap_or_default()))
     }
 
     /// Calls a tool.
@@ -92,33 +158,43 @@ impl Client {
 
     /// A proper message.
     pub fn message(&self, method: &str, mut params: Value) -> Value {
-        self.era.stamp(&mut params);
+        self.era.stamp(&mut params, &self.declares);
         json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params})
     }
 
     /// Sends a message with the headers its era wants, and some more (which win).
     pub async fn send(&self, more: &[(&str, &str)], message: &Value) -> anyhow::Result<Answer> {
+        let mut headers = self.headers(message);
+        for (key, value) in more {
+            headers.retain(|(known, _)| known != key);
+            headers.push((key, (*value).to_owned()));
+        }
+        let headers: Vec<_> = headers.iter().map(|(name, value)| (*name, value.as_str())).collect();
+        self.post(&headers, message.to_string()).await
+    }
+
+    /// The headers that the era wants with a message.
+    fn headers<'a>(&self, message: &Value) -> Vec<(&'a str, String)> {
         let method = message.get("method").and_then(Value::as_str).unwrap_or_default().to_owned();
         let named = if method == "resources/read" { "/params/uri" } else { "/params/name" };
         let name = message.pointer(named).and_then(Value::as_str).map(str::to_owned);
         let mut headers = vec![
-            ("content-type", "application/json"),
-            ("accept", "application/json, text/event-stream"),
+            ("content-type", "application/json".to_owned()),
+            ("accept", "application/json, text/event-stream".to_owned()),
         ];
         if method != "initialize" {
-            headers.push(("mcp-protocol-version", self.era.version()));
+            headers.push(("mcp-protocol-version", self.era.version().to_owned()));
+        }
+        if let Some(session) = &self.session {
+            headers.push(("mcp-session-id", session.clone()));
         }
         if self.era == Era::Modern {
-            headers.push(("mcp-method", &method));
-            if let Some(name) = &name {
+            headers.push(("mcp-method", method));
+            if let Some(name) = name {
                 headers.push(("mcp-name", name));
             }
         }
-        for (key, value) in more {
-            headers.retain(|(known, _)| known != key);
-            headers.push((key, value));
-        }
-        self.post(&headers, message.to_string()).await
+        headers
     }
 
     /// Sends anything at all.
@@ -127,14 +203,7 @@ impl Client {
         headers: &[(&str, &str)],
         body: impl Into<reqwest::Body>,
     ) -> anyhow::Result<Answer> {
-        let mut request = self.http.post(&self.url).body(body);
-        for (name, value) in headers {
-            request = request.header(*name, *value);
-        }
-        if let Some(token) = &self.token {
-            request = request.bearer_auth(token);
-        }
-        let response = request.send().await.context("no answer")?;
+        let response = self.posted(headers, body).await?;
         let status = response.status().as_u16();
         let headers = response
             .headers()
@@ -144,5 +213,20 @@ impl Client {
             })
             .collect();
         Ok(Answer { status, headers, text: response.text().await.context("no body")? })
+    }
+
+    async fn posted(
+        &self,
+        headers: &[(&str, &str)],
+        body: impl Into<reqwest::Body>,
+    ) -> anyhow::Result<reqwest::Response> {
+        let mut request = self.http.post(&self.url).body(body);
+        for (name, value) in headers {
+            request = request.header(*name, *value);
+        }
+        if let Some(token) = &self.token {
+            request = request.bearer_auth(token);
+        }
+        request.send().await.context("no answer")
     }
 }

@@ -48,7 +48,7 @@ impl LineClient {
 
     /// Makes a request and waits for its answer.
     pub async fn request(&mut self, method: &str, mut params: Value) -> anyhow::Result<Answer> {
-        self.era.stamp(&mut params);
+        self.era.stamp(&mut params, &json!({}));
         let id = self.next;
         self.next += 1;
         let message = json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params});

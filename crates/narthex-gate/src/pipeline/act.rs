@@ -12,14 +12,14 @@ use narthex_store::{Committed, Guard, Receipt, Refused, StoreError, UnitOfWork};
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
+use super::aside::Begun;
 use super::decide::Permit;
 use super::record::{Released, Trace};
 use super::taint::{brought, brought_by_error};
 use super::{Admitted, Invocation};
-use crate::answer::over_budget;
-use crate::gate::Inner;
+use crate::gate::{Inner, new_call};
 use crate::ready::ReadyTool;
-use crate::surface::{Intent, RecordedIntent, Surface};
+use crate::surface::{Intent, Surface};
 use crate::{CallError, Gate, ReadySurface, ToolError, ToolOutput};
 
 impl Gate {
@@ -54,43 +54,73 @@ impl Gate {
 
 /// How acting ended; none if what was decided on moved before the intent was durable, and so
 /// nothing happened.
-type Acted = Option<Result<ToolOutput, CallError>>;
+pub(super) type Acted = Option<Result<ToolOutput, CallError>>;
 
 impl Inner {
     /// Decides anew as long as what was decided on moves before it is durable.
     async fn decide_and_act(
-        &self,
+        self: &Arc<Self>,
         admitted: &Admitted,
         surface: &ReadySurface,
         invocation: Invocation,
         hung_up: &CancellationToken,
     ) -> Result<ToolOutput, CallError> {
+        let begun = self.begun(admitted, surface, &invocation).await?;
         let changes = |tool: &ReadyTool| tool.spec.effects.site != EffectSite::Observe;
         if surface.tool(&invocation.tool).is_some_and(changes) {
             for _ in 1..MAX_DECISIONS {
-                let permit = self.decide(admitted, surface, invocation.clone()).await?;
-                let acted = self.act(surface.shared().as_ref(), permit, hung_up).await;
+                let invocation = invocation.clone();
+                let permit = self.decide(admitted, surface, invocation, begun.as_deref()).await?;
+                let surface = surface.shared();
+                let acted = self.act(surface.as_ref(), permit, begun.as_ref(), hung_up).await;
                 if let Some(done) = acted {
                     return done;
                 }
             }
         }
-        let permit = self.decide(admitted, surface, invocation).await?;
-        let acted = self.act(surface.shared().as_ref(), permit, hung_up).await;
+        let permit = self.decide(admitted, surface, invocation, begun.as_deref()).await?;
+        let acted = self.act(surface.shared().as_ref(), permit, begun.as_ref(), hung_up).await;
         acted.unwrap_or(Err(CallError::Overloaded))
     }
 
-    async fn act(
+    /// The call that is repeated, if it is one: taken up once, or not at all.
+    async fn begun(
         &self,
+        admitted: &Admitted,
+        surface: &ReadySurface,
+        invocation: &Invocation,
+    ) -> Result<Option<Arc<Begun>>, CallError> {
+        if invocation.repeats.is_none() {
+            return Ok(None);
+        }
+        if let Some(begun) = self.take_up(admitted.holder(), surface, invocation) {
+            return Ok(Some(Arc::new(begun)));
+        }
+        let reason = Reason::InvalidRequest;
+        let mut trace =
+            Trace::inside(new_call(), admitted, surface.surface().name(), &invocation.tool);
+        trace.request.clone_from(&invocation.request);
+        trace.session.clone_from(&invocation.session);
+        let message = "what this call waited for is over; make the call without requestState";
+        let error = CallError::Refused { reason, message: message.to_owned() };
+        Err(self.refuse(error, trace.refused(reason, 1)).await)
+    }
+
+    async fn act(
+        self: &Arc<Self>,
         surface: &dyn Surface,
         mut permit: Permit,
+        begun: Option<&Arc<Begun>>,
         hung_up: &CancellationToken,
     ) -> Acted {
         let arguments = std::mem::take(&mut permit.arguments);
         match permit.weight.effects.site {
             EffectSite::Observe => Some(self.observe(surface, &permit, arguments).await),
             EffectSite::Local => self.change(surface, &permit, arguments).await,
-            EffectSite::External => self.reach_out(surface, &permit, arguments, hung_up).await,
+            EffectSite::External => {
+                let permit = Arc::new(permit);
+                self.reach_out(surface, &permit, begun, arguments, hung_up).await
+            }
             // A call that does not say where its effect lives is not decided on.
             EffectSite::ByCall => Some(Err(CallError::Internal)),
         }
@@ -159,40 +189,6 @@ impl Inner {
         }
     }
 
-    /// Intent durable, then the effect, then the outcome.
-    async fn reach_out(
-        &self,
-        surface: &dyn Surface,
-        permit: &Permit,
-        arguments: Value,
-        hung_up: &CancellationToken,
-    ) -> Acted {
-        let trace = &permit.trace;
-        let time = match self.time_for(permit).await {
-            Ok(time) => time,
-            Err(error) => return Some(self.fail(trace, permit.holder, error.into()).await),
-        };
-        let unit = UnitOfWork {
-            guards: self.guards(permit, Self::reserve(permit, time)),
-            records: vec![trace.intent(Subject::default())],
-            ..UnitOfWork::default()
-        };
-        let committed = match self.store.commit(unit).await {
-            Ok(committed) => committed,
-            Err(error) => return self.not_made(permit, error).await,
-        };
-        let Some(receipt) = first(&committed) else { return Some(Err(CallError::Internal)) };
-        let context = permit.context.clone();
-        let intent = RecordedIntent::new(trace.call, trace.tool.clone(), context, receipt)
-            .saying(permit.progress.clone());
-        let performing = self.in_time(time, &permit.place, surface.perform(&intent, arguments));
-        let answer = tokio::select! {
-            answer = performing => answer,
-            () = hung_up.cancelled() => Err(ended(Reason::Interrupted)),
-        };
-        Some(self.settle(permit, Sealed(answer).after_acting()).await)
-    }
-
     /// Makes the record of an answer durable, with what the answer does to the latch, and only
     /// then opens it.
     async fn release(
@@ -215,42 +211,8 @@ impl Inner {
         }
     }
 
-    /// The outcome of a call that acted outside. It was made, whatever can be said of it now: an
-    /// answer that is too much is withheld and its outcome recorded all the same, and one whose
-    /// outcome cannot be recorded is unknown and never to be tried again by itself.
-    async fn settle(&self, permit: &Permit, mut answer: Sealed) -> Result<ToolOutput, CallError> {
-        let outcome =
-            |trace: &Trace| trace.outcome(Outcome::Ok, Reason::Permitted, Subject::default());
-        let unit = self.releasing(permit, &mut answer, outcome);
-        let guards = self.within_bytes(permit).into_iter().collect();
-        let withheld = unit.records.clone();
-        let error = match self.store.commit(UnitOfWork { guards, ..unit }).await {
-            Ok(committed) => {
-                return first(&committed).map_or(Err(unknown()), |receipt| answer.open(receipt));
-            }
-            Err(StoreError::Refused(Refused::OverBudget(over))) => {
-                let over = ToolError::caller(Reason::OverBudget, over_budget(over));
-                // Nothing of the answer is released: neither its bytes nor what it would have set.
-                let (bytes, armed, reason) = (None, Taint::CLEAN, Reason::OverBudget);
-                let plain = |record| RecordDraft { bytes, armed, reason, ..record };
-                let records = withheld.into_iter().map(plain).collect();
-                match self.store.commit(UnitOfWork::records(records)).await {
-                    Ok(committed) => {
-                        let answer = Sealed(Err(over));
-                        return first(&committed)
-                            .map_or(Err(unknown()), |receipt| answer.open(receipt));
-                    }
-                    Err(error) => error,
-                }
-            }
-            Err(error) => error,
-        };
-        tracing::error!(%error, "the outcome of a call could not be recorded");
-        Err(unknown())
-    }
-
     /// What releasing an answer makes durable.
-    fn releasing(
+    pub(super) fn releasing(
         &self,
         permit: &Permit,
         answer: &mut Sealed,
@@ -275,7 +237,7 @@ impl Inner {
     }
 
     /// A change whose intent was not made durable.
-    async fn not_made(&self, permit: &Permit, error: StoreError) -> Acted {
+    pub(super) async fn not_made(&self, permit: &Permit, error: StoreError) -> Acted {
         match error {
             StoreError::Refused(
                 Refused::TaintMoved
@@ -309,7 +271,7 @@ impl Inner {
         answer.open(first(&committed).ok_or(CallError::Internal)?)
     }
 
-    async fn in_time<T>(
+    pub(super) async fn in_time<T>(
         &self,
         deadline: Duration,
         place: &Place,
@@ -330,11 +292,21 @@ impl Inner {
 
     /// What must still hold when the writer gets to it. The approval comes last: it is used up
     /// only by a call that goes ahead.
-    fn guards(&self, permit: &Permit, reserves: Usage) -> Vec<Guard> {
+    pub(super) fn guards(&self, permit: &Permit, reserves: Usage) -> Vec<Guard> {
+        let (holder, decided) = (permit.holder, permit.context.taint);
+        let mut guards = self.still_stands(permit);
+        guards.push(Guard::TaintWithin { holder, decided });
+        guards.extend(self.within_budget(permit, reserves));
+        guards.extend(permit.approved.map(|approved| self.burns(&permit.trace, approved)));
+        guards
+    }
+
+    /// What must hold of whoever calls, whatever was taken in or used up.
+    pub(super) fn still_stands(&self, permit: &Permit) -> Vec<Guard> {
         let principal = &permit.context.principal;
         let token = principal.token;
         let token = token.and_then(|token| self.verifier.guard(token, permit.context.now));
-        let (holder, decided) = (permit.holder, permit.context.taint);
+        let holder = permit.holder;
         [
             Some(not_stopped(permit)),
             Some(Guard::AgentActive(principal.agent.id)),
@@ -348,9 +320,6 @@ impl Inner {
                 tool,
                 decided,
             }),
-            Some(Guard::TaintWithin { holder, decided }),
-            self.within_budget(permit, reserves),
-            permit.approved.map(|approved| self.burns(&permit.trace, approved)),
         ]
         .into_iter()
         .flatten()
@@ -362,30 +331,30 @@ fn not_stopped(permit: &Permit) -> Guard {
     Guard::NotStopped(permit.place.clone())
 }
 
-fn first(committed: &Committed) -> Option<Receipt> {
+pub(super) fn first(committed: &Committed) -> Option<Receipt> {
     committed.receipts.first().copied()
 }
 
-fn ended(reason: Reason) -> ToolError {
+pub(super) fn ended(reason: Reason) -> ToolError {
     ToolError::caller(reason, reason.message())
 }
 
 /// Made, perhaps: nobody can say any more.
-fn unknown() -> CallError {
+pub(super) fn unknown() -> CallError {
     let reason = Reason::OutcomeUnknown;
     CallError::Refused { reason, message: reason.message().to_owned() }
 }
 
-fn stopped() -> ToolError {
+pub(super) fn stopped() -> ToolError {
     ended(Reason::Stopped)
 }
 
 /// An answer that cannot be looked at before its record is durable.
-struct Sealed(Result<ToolOutput, ToolError>);
+pub(super) struct Sealed(pub(super) Result<ToolOutput, ToolError>);
 
 impl Sealed {
     /// After the intent nobody can say that nothing was made.
-    fn after_acting(self) -> Self {
+    pub(super) fn after_acting(self) -> Self {
         match self.0 {
             Err(ToolError::Unavailable(why)) => {
                 tracing::error!(%why, "a call that acts outside cannot be told");
@@ -397,7 +366,8 @@ impl Sealed {
 
     fn outcome(&self) -> Outcome {
         match &self.0 {
-            Ok(_) => Outcome::Ok,
+            // It got as far as it could by itself.
+            Ok(_) | Err(ToolError::InputNeeded { .. }) => Outcome::Ok,
             Err(ToolError::Caller {
                 reason:
                     Reason::DeadlineExceeded
@@ -415,6 +385,7 @@ impl Sealed {
             Ok(_) => Reason::Permitted,
             Err(ToolError::Caller { reason, .. }) => *reason,
             Err(ToolError::Upstream { .. }) => Reason::UpstreamFailed,
+            Err(ToolError::InputNeeded { .. }) => Reason::InputNeeded,
             Err(ToolError::Unavailable(_)) => Reason::Unavailable,
             Err(ToolError::Internal(_)) => Reason::Internal,
         }
@@ -446,13 +417,15 @@ impl Sealed {
         }
     }
 
-    fn open(self, _receipt: Receipt) -> Result<ToolOutput, CallError> {
+    pub(super) fn open(self, _receipt: Receipt) -> Result<ToolOutput, CallError> {
         self.0.map_err(|error| match error {
             ToolError::Caller { reason: Reason::Unauthorized, .. } => CallError::Unauthorized,
             ToolError::Caller { reason, message, .. } => CallError::Refused { reason, message },
             ToolError::Upstream { code, message, data, .. } => {
                 CallError::Upstream { code, message, data }
             }
+            // Told by whoever put it aside; nobody else knows what is asked.
+            ToolError::InputNeeded { .. } => CallError::Internal,
             ToolError::Unavailable(why) => {
                 tracing::error!(%why, "the store is unavailable");
                 CallError::Unavailable

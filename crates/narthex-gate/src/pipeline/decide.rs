@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use narthex_core::{
-    Binding, Budget, Ceiling, Consent, Holder, Place, Reaches, Reason, RequestId, Ruling,
+    Binding, Budget, Ceiling, Consent, Digest, Holder, Place, Reaches, Reason, RequestId, Ruling,
     SessionId, SpaceId, Standing, Taint, Tier, ToolName, canonical_json, rule,
 };
 use narthex_store::{StoreError, UnitOfWork};
@@ -13,9 +13,11 @@ use tokio::sync::mpsc;
 
 use super::Admitted;
 use super::approve::{Approved, Asked};
+use super::aside::Begun;
 use super::record::Trace;
 use crate::answer::over_budget;
 use crate::gate::{Inner, new_call};
+use crate::input::{AskableClient, Repeats};
 use crate::ready::ReadyTool;
 use crate::upstream::UpstreamProgress;
 use crate::{Asks, CallContext, CallError, ReadySurface, ToolError, ToolSpec, Weight};
@@ -37,6 +39,10 @@ pub struct Invocation {
     pub passage: bool,
     /// Where an upstream's word on how far it is goes, for a client that wants it.
     pub progress: Option<mpsc::Sender<UpstreamProgress>>,
+    /// The client, as far as an upstream may ask it something.
+    pub client: Option<AskableClient>,
+    /// The call that was put aside and is repeated with this one, and what is answered.
+    pub repeats: Option<Repeats>,
 }
 
 /// A call every check has passed for. Only `decide` makes one.
@@ -58,7 +64,14 @@ pub(super) struct Permit {
     pub(super) space: Option<SpaceId>,
     pub(super) budget: Budget,
     pub(super) approved: Option<Approved>,
+    /// The digest of the arguments as they came.
+    pub(super) digest: Digest,
+    /// Where it stood when it was decided on.
+    pub(super) standing: Standing,
+    /// The approval that covers it, its own or that of the call it goes on with.
+    pub(super) covered: Option<Digest>,
     pub(super) progress: Option<mpsc::Sender<UpstreamProgress>>,
+    pub(super) client: Option<AskableClient>,
 }
 
 /// Why a call is not permitted.
@@ -78,16 +91,17 @@ impl Inner {
         admitted: &Admitted,
         surface: &ReadySurface,
         invocation: Invocation,
+        begun: Option<&Begun>,
     ) -> Result<Permit, CallError> {
         let mut trace =
             Trace::inside(new_call(), admitted, surface.surface().name(), &invocation.tool);
-        trace.arguments = Some(self.rows.value(canonical_json(&invocation.arguments).as_bytes()));
+        trace.arguments = Some(self.digest_of(&invocation.arguments));
         if self.config.keep_values {
             trace.values = self.values(&invocation.arguments);
         }
         trace.request.clone_from(&invocation.request);
         trace.session.clone_from(&invocation.session);
-        match self.weigh(admitted, surface, invocation, trace).await {
+        match self.weigh(admitted, surface, invocation, trace, begun).await {
             Ok(permit) => Ok(permit),
             Err(denied) => match denied {
                 Denied::Told(error) => Err(error),
@@ -106,7 +120,9 @@ impl Inner {
         surface: &ReadySurface,
         mut invocation: Invocation,
         mut trace: Trace,
+        begun: Option<&Begun>,
     ) -> Result<Permit, Denied> {
+        let digest = self.digest_of(&invocation.arguments);
         let (holder, mut place) = (admitted.holder(), self.place(admitted, surface));
         self.is_stopped(&place).map_err(|reason| said(&trace, reason))?;
         let taint = self.taint_of(holder).await.map_err(|error| unavailable(&trace, &error))?;
@@ -160,6 +176,7 @@ impl Inner {
         }
         trace.tier = Some(weight.tier);
         let budget = agent.budget.unwrap_or(self.config.budget);
+        let mut covered = None;
         let approved = match rule(&standing, weight.tier, &weight.effects) {
             Ruling::Allow => None,
             Ruling::Refuse(reason) => {
@@ -185,9 +202,20 @@ impl Inner {
                     mode: standing.mode,
                     policy: self.policy.load().version(),
                 };
-                let asked = Asked { binding, because, taint, target, nonce };
-                let approved = self.approved(&trace, asked).await;
-                Some(approved.map_err(Denied::Told)?)
+                if let Some(begun) = begun {
+                    // What was approved of it holds for exactly this call. Nothing else is asked of
+                    // the owner here, who would not see what is answered.
+                    covered = begun.approved.filter(|approved| *approved == binding.digest());
+                    if covered.is_none() {
+                        return Err(told(&trace, because, not_to_go_on(because)));
+                    }
+                    None
+                } else {
+                    let asked = Asked { binding, because, taint, target, nonce };
+                    let approved = self.approved(&trace, asked).await.map_err(Denied::Told)?;
+                    covered = Some(approved.digest);
+                    Some(approved)
+                }
             }
         };
         trace.approval = approved.as_ref().map(Approved::mark);
@@ -204,7 +232,11 @@ impl Inner {
             place,
             space,
             approved,
+            digest,
+            standing,
+            covered,
             progress: invocation.progress,
+            client: invocation.client,
         })
     }
 
@@ -324,6 +356,13 @@ fn said(trace: &Trace, reason: Reason) -> Denied {
 fn told(trace: &Trace, reason: Reason, message: String) -> Denied {
     let error = CallError::Refused { reason, message };
     Denied::Tell { error, record: Box::new(trace.refused(reason, 1)) }
+}
+
+fn not_to_go_on(because: Reason) -> String {
+    format!(
+        "{}; so the answer to what the server asked was not sent: make the call anew, without requestState",
+        because.message()
+    )
 }
 
 fn unavailable(trace: &Trace, error: &StoreError) -> Denied {

@@ -3,6 +3,8 @@
 mod act;
 mod admit;
 mod approve;
+mod aside;
+mod asking;
 mod budget;
 mod decide;
 mod identify;
@@ -10,6 +12,7 @@ mod limits;
 mod list;
 mod method;
 mod mode;
+mod outside;
 mod place;
 mod record;
 mod stop;
@@ -18,12 +21,14 @@ mod tally;
 mod verdicts;
 
 pub use admit::{Admitted, Stdio};
+pub use asking::ClientAsker;
 pub use decide::Invocation;
 pub use identify::{Identified, Refusal};
 pub use method::Method;
 pub use mode::ModeError;
 pub use stop::StopError;
 
+pub(crate) use aside::{Asides, Begun, PutAside};
 pub(crate) use limits::Limits;
 pub(crate) use stop::StopBoard;
 pub(crate) use tally::Tally;

@@ -90,6 +90,7 @@ impl Gate {
         inner.stops.change(|switches| {
             switches.engage(engaged.clone());
         });
+        inner.asides.end_stopped(&inner.stops.now());
         let unit = UnitOfWork::effect(
             Effect::EngageSwitch(engaged),
             switch_record("switch.engage", by, actor, &scope),
@@ -134,6 +135,7 @@ impl Gate {
             tracing::error!(%error, "the kill switches cannot be read, so everything is stopped");
             unread("the kill switches cannot be read")
         });
+        inner.asides.end_stopped(&switches);
         inner.stops.0.send_replace(Arc::new(switches));
     }
 }

@@ -24,7 +24,11 @@ fn sessions(per_agent: usize) -> Sessions {
 }
 
 fn open(sessions: &Sessions, agent: AgentId, now: Moment) -> Result<String, Reason> {
-    let terms = SessionTerms { consent: Consent::AtMost(Tier::T0), opens_urls: true };
+    let terms = SessionTerms {
+        consent: Consent::AtMost(Tier::T0),
+        opens_urls: true,
+        ..SessionTerms::default()
+    };
     sessions.open(agent, terms, now).map(|new| new.secret.expose_secret().to_owned())
 }
 

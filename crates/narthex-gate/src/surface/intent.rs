@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::marker::PhantomData;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use narthex_core::{
     CallId, Principal, Question, Scope, SpaceId, Taint, Tier, Timestamp, Transport,
@@ -11,6 +11,9 @@ use narthex_policy::{Asker, PolicyEngine};
 use narthex_store::Receipt;
 use tokio::sync::mpsc;
 
+use crate::ToolError;
+use crate::input::{Ask, ClientCan, ClientOfCall, GoesOn, Kept};
+use crate::pipeline::{Begun, ClientAsker, PutAside};
 use crate::upstream::UpstreamProgress;
 
 /// Who is asking and where, as far as a surface may know.
@@ -92,22 +95,63 @@ pub struct RecordedIntent {
     context: CallContext,
     receipt: Receipt,
     progress: Option<mpsc::Sender<UpstreamProgress>>,
+    client: Option<(ClientCan, Option<ClientAsker>)>,
+    begun: Option<Arc<Begun>>,
+    aside: Mutex<Option<PutAside>>,
 }
 
 impl RecordedIntent {
     // INVARIANT: needs the receipt of the intent's own record.
-    pub(crate) const fn new(
-        call: CallId,
-        tool: String,
-        context: CallContext,
-        receipt: Receipt,
-    ) -> Self {
-        Self { call, tool, context, receipt, progress: None }
+    pub(crate) fn new(call: CallId, tool: String, context: CallContext, receipt: Receipt) -> Self {
+        let aside = Mutex::new(None);
+        Self { call, tool, context, receipt, progress: None, client: None, begun: None, aside }
     }
 
     pub(crate) fn saying(mut self, progress: Option<mpsc::Sender<UpstreamProgress>>) -> Self {
         self.progress = progress;
         self
+    }
+
+    /// For a client that can be asked: in place, or by putting the call aside.
+    pub(crate) fn asking(mut self, client: Option<(ClientCan, Option<ClientAsker>)>) -> Self {
+        self.client = client;
+        self
+    }
+
+    pub(crate) fn going_on(mut self, begun: Option<Arc<Begun>>) -> Self {
+        self.begun = begun;
+        self
+    }
+
+    pub(crate) fn was_put_aside(&self) -> Option<PutAside> {
+        self.aside.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
+
+    /// What the client can be asked, if it can be asked anything.
+    pub fn client_can(&self) -> ClientCan {
+        self.client.as_ref().map(|(can, _)| *can).unwrap_or_default()
+    }
+
+    /// How the client is asked.
+    pub fn client(&self) -> Option<ClientOfCall<'_>> {
+        self.client.as_ref().map(|(_, asker)| match asker {
+            Some(asker) => ClientOfCall::Ask(asker),
+            None => ClientOfCall::PutAside,
+        })
+    }
+
+    /// Where it goes on, if it was put aside before.
+    pub fn goes_on(&self) -> Option<&GoesOn> {
+        self.begun.as_ref().map(|begun| &begun.goes_on)
+    }
+
+    /// Puts the call aside: what comes back is what to answer the gate, which makes what is asked
+    /// durable, tells the client, and hands out what is kept when the client comes back.
+    pub fn put_aside(&self, asks: Vec<(String, Ask)>, kept: Kept) -> ToolError {
+        let bytes = asks.iter().map(|(_, ask)| ask.params.to_string().len() as u64).sum();
+        *self.aside.lock().unwrap_or_else(PoisonError::into_inner) =
+            Some(PutAside::new(asks, kept));
+        ToolError::InputNeeded { bytes }
     }
 
     /// Where to say how far it is, if anybody wants to know.

@@ -111,6 +111,7 @@ fn question(list: List, cursor: Option<String>, until: Instant) -> UpstreamQuest
         input_schema: None,
         deadline: until.saturating_duration_since(Instant::now()),
         progress: None,
+        asked: None,
     }
 }
 

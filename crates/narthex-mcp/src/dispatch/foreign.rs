@@ -97,14 +97,19 @@ impl Dispatch {
         }
         let uri = arguments.get("uri").and_then(Value::as_str).map(str::to_owned);
         let name = arguments.get("name").and_then(Value::as_str).map(str::to_owned);
+        let arguments = Value::Object(arguments);
+        let input = self.input_mark(admitted, &asked, &method, &arguments);
+        let repeats = self.repeats_passage(admitted, &asked, input.as_ref()).await?;
         let invocation = Invocation {
             tool: method.clone(),
-            arguments: Value::Object(arguments),
+            arguments,
             consent: asked.consent(),
             request: asked.message.request_id(),
             session: asked.session(),
             passage: true,
             progress: asked.says.clone(),
+            client: asked.client(),
+            repeats,
         };
         let era = asked.era;
         match self.gate.call(admitted, &self.surface, invocation).await {
@@ -112,6 +117,9 @@ impl Dispatch {
                 Some(raw) => Ok(Reply::result(id, &adapted(&raw, era, method == Foreign::READ)?)),
                 None => Err(Fault::internal()),
             },
+            Err(CallError::Input(needed)) => {
+                Ok(Reply::result(id, &self.input_required(&needed, input.as_ref())))
+            }
             // What an agent may not have and what does not exist are the same to the byte.
             Err(
                 CallError::UnknownTool { .. }

@@ -9,6 +9,7 @@ use rmcp::model::{
 use secrecy::ExposeSecret as _;
 use serde_json::{Map, Value};
 
+use super::inputs::handshake_can;
 use super::waiting::handshake_opens_urls;
 use super::wire::implementation;
 use super::{Asked, Carrier, Dispatch};
@@ -113,6 +114,7 @@ pub(crate) fn terms(params: &Map<String, Value>) -> SessionTerms {
         // Said in either place, it is said for all that follows; the lower one holds.
         consent: Consent::parse(params.get(CONSENT_PARAM)).and(Consent::parse(by_meta)),
         opens_urls: handshake_opens_urls(params),
+        can: handshake_can(params),
     }
 }
 

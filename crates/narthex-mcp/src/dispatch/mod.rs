@@ -2,6 +2,7 @@
 
 mod foreign;
 mod handshake;
+mod inputs;
 mod request_state;
 mod resources;
 mod session;
@@ -17,7 +18,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use narthex_core::{Consent, Reason, SessionId};
-use narthex_gate::{Admitted, Foreign, Gate, Method, OpenSession, ReadySurface, SessionTerms};
+use narthex_gate::{
+    Admitted, AsksClient, Foreign, Gate, Method, OpenSession, ReadySurface, SessionTerms,
+};
 use serde_json::value::RawValue;
 
 use crate::EdgeConfig;
@@ -68,6 +71,8 @@ pub(crate) struct Asked {
     pub(crate) carrier: Carrier,
     /// Where it is said how far the call is, if the client wants to hear.
     pub(crate) says: Option<Says>,
+    /// How the client is asked something while its call is under way, if it can be.
+    pub(crate) voice: Option<Arc<dyn AsksClient>>,
 }
 
 impl Asked {

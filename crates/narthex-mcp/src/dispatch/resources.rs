@@ -94,6 +94,8 @@ impl Dispatch {
             session: asked.session(),
             passage: false,
             progress: None,
+            client: None,
+            repeats: None,
         };
         match self.gate.call(admitted, &self.surface, invocation).await {
             Ok(output) => Ok(Reply::result(id, &contents(resource, output, asked.era))),

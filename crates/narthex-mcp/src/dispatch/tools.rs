@@ -8,7 +8,7 @@ use rmcp::model::{CacheScope, ListToolsResult};
 use serde_json::{Map, Value};
 
 use super::foreign::adapted;
-use super::request_state::CallMark;
+use super::request_state::{APPROVAL, CallMark};
 use super::waiting::{STATE_PARAM, Way, input_required, turned_down, url_required};
 use super::wire::{ToolList, answer, refusal, server_info_meta, waits};
 use super::{Asked, Dispatch};
@@ -58,7 +58,12 @@ impl Dispatch {
             .swap_remove("arguments")
             .unwrap_or_else(|| Value::Object(Map::new()));
         let way = Way::of(self.console.as_ref(), asked.era, &asked.message, asked.carrier.terms());
-        let mark = self.mark(admitted, &asked, &way, &name, &arguments).await?;
+        let input = self.input_mark(admitted, &asked, &name, &arguments);
+        let repeats = self.repeats(&asked, input.as_ref());
+        let mark = match &repeats {
+            Some(_) => None,
+            None => self.mark(admitted, &asked, &way, &name, &arguments).await?,
+        };
         if turned_down(&asked.message) {
             return self.not_gone_to(admitted, id, &asked).await;
         }
@@ -70,6 +75,8 @@ impl Dispatch {
             session: asked.session(),
             passage: false,
             progress: asked.says.clone(),
+            client: asked.client().filter(|_| self.foreign().is_some()),
+            repeats,
         };
         match self.gate.call(admitted, &self.surface, invocation).await {
             Ok(ToolOutput { raw: Some(raw), .. }) => {
@@ -83,12 +90,16 @@ impl Dispatch {
                 (Way::InputRequired(console), Some(mark)) => {
                     // An approval given in the last moment is good for a while longer.
                     let until = later(waiting.until, self.gate.config().approval_valid);
-                    let state = mark.seal(&self.gate, waiting.approval, until);
+                    let state =
+                        mark.seal(&self.gate, APPROVAL, *waiting.approval.as_bytes(), until);
                     Ok(Reply::result(id, &input_required(&waiting, &console, state)))
                 }
                 (Way::UrlRequired(console), _) => Err(url_required(&waiting, &console)),
                 _ => Ok(Reply::result(id, &waits(&waiting, asked.era))),
             },
+            Err(CallError::Input(needed)) => {
+                Ok(Reply::result(id, &self.input_required(&needed, input.as_ref())))
+            }
             Err(error) => {
                 if error == CallError::Overloaded {
                     self.gate.refused_unread(admitted, Reason::LimitReached).await;
@@ -113,7 +124,7 @@ impl Dispatch {
             return Ok(None);
         }
         let mark = CallMark::new(admitted, self.surface.surface().name(), tool, arguments);
-        let good = state.is_none_or(|state| mark.check(&self.gate, state).is_ok());
+        let good = state.is_none_or(|state| mark.check(&self.gate, APPROVAL, state).is_ok());
         if !good {
             let fault = Fault::invalid_params(
                 "requestState is not one of this call's; make the call without it",

@@ -110,6 +110,6 @@ fn elicitation(waiting: &Waiting, console: &ConsoleUrl) -> ElicitRequestParams {
 }
 
 pub(super) const STATE_PARAM: &str = "requestState";
-const RESPONSES_PARAM: &str = "inputResponses";
+pub(super) const RESPONSES_PARAM: &str = "inputResponses";
 /// What we call the one thing we ever ask for.
 const REQUEST_KEY: &str = "approval";

@@ -30,13 +30,13 @@ pub(super) async fn respond(
     admitted: Admitted,
     takes: Takes,
     mut work: Work,
-    mut said: Option<Said>,
+    mut said: Said,
 ) -> Response<Body> {
     let grace = endpoint.config.early_headers_after;
     let first = tokio::select! {
         biased;
         reply = &mut work => return plain(reply),
-        word = heard(&mut said) => Some(word),
+        word = said.next() => Some(word),
         () = tokio::time::sleep(grace) => None,
     };
     let waiting = Waiting {
@@ -82,15 +82,7 @@ struct Waiting {
     check: Interval,
     /// What was said before the head left.
     first: Option<Bytes>,
-    said: Option<Said>,
-}
-
-/// What is said next on the way to the answer.
-async fn heard(said: &mut Option<Said>) -> Bytes {
-    match said {
-        Some(said) => said.next().await,
-        None => std::future::pending().await,
-    }
+    said: Said,
 }
 
 #[derive(Clone, Copy)]
@@ -121,7 +113,7 @@ impl Waiting {
                     let piece = waiting.style.message(reply.body.unwrap_or_default());
                     return Some((Ok(piece), None));
                 }
-                word = heard(&mut waiting.said) => {
+                word = waiting.said.next() => {
                     return Some((Ok(waiting.style.message(word)), Some(waiting)));
                 }
                 _ = waiting.check.tick() => {

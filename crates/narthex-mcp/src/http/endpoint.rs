@@ -10,10 +10,14 @@ use std::task::{Context, Poll};
 use async_trait::async_trait;
 use axum::body::Body;
 use axum::extract::ConnectInfo;
+use bytes::Bytes;
 use http::request::Parts;
 use http::{HeaderMap, Request, Response, StatusCode};
 use narthex_core::{AgentId, Reason};
-use narthex_gate::{Admitted, CallError, Gate, Presented, ReadySurface, Source};
+use narthex_gate::{
+    Admitted, AsksClient, CallError, Gate, OpenSession, Presented, ReadySurface, Source,
+};
+use tokio::sync::mpsc;
 
 use super::bearer::bearer;
 use super::body::{Bodies, BodyFault, Held};
@@ -22,10 +26,11 @@ use super::form::{Form, Refused, session_id};
 use super::negotiate::Takes;
 use super::refuse::{closing, overloaded, turned_away};
 use crate::EdgeConfig;
+use crate::asking::{OpenAsks, QUESTIONS, Response as ClientResponse, Voice};
 use crate::dispatch::{Asked, Carrier, Dispatch, method_of, opens_session};
 use crate::era::Era;
 use crate::message::{Message, Unreadable};
-use crate::progress::{self, Says};
+use crate::progress::{self, Said, Says};
 use crate::reply::Reply;
 
 /// A tower service that answers MCP messages on whatever path it is mounted: one surface's, or
@@ -43,6 +48,8 @@ pub(super) struct Endpoint {
     rooms: Arc<dyn Rooms>,
     large: Option<LargeCall>,
     bodies: Bodies,
+    /// What clients were asked.
+    asks: Arc<OpenAsks>,
 }
 
 /// A surface behind its gate, with what does not change from request to request made once.
@@ -106,7 +113,7 @@ pub fn mcp_rooms(
         memory = memory.max(large.bytes);
     }
     let bodies = Bodies::new(most, config.body_deadline, memory);
-    McpEndpoint(Arc::new(Endpoint { gate, config, rooms, large, bodies }))
+    McpEndpoint(Arc::new(Endpoint { gate, config, rooms, large, bodies, asks: Arc::default() }))
 }
 
 impl tower::Service<Request<Body>> for McpEndpoint {
@@ -196,8 +203,11 @@ impl Endpoint {
         let shakes_hands = read.as_ref().is_ok_and(opens_session);
         // Only a stream has room for more than the answer.
         let wanted = read.as_ref().ok().filter(|_| takes.events).and_then(progress::wanted);
-        let (says, said) = wanted.unzip();
-        let work = Box::pin(work(dispatch, admitted.clone(), headers, read, held, says));
+        let (says, words) = wanted.unzip();
+        let (to, asks) = mpsc::channel(QUESTIONS);
+        let ways = Ways { says, to: takes.events.then_some(to), asks: Arc::clone(&self.asks) };
+        let said = Said { words, asks: Some(asks) };
+        let work = Box::pin(work(dispatch, admitted.clone(), headers, read, held, ways));
         Ok(if shakes_hands {
             early::plain(work.await)
         } else {
@@ -226,12 +236,18 @@ async fn work(
     admitted: Admitted,
     headers: HeaderMap,
     read: Result<Message, Unreadable>,
-    _held: Held,
-    says: Option<Says>,
+    held: Held,
+    ways: Ways,
 ) -> Reply {
     let message = match read {
         Ok(message) => message,
-        Err(unreadable) => return dispatch.refuse_message(&admitted, unreadable).await,
+        Err(unreadable) => {
+            let taken = ways.take_answer(&dispatch, &admitted, &headers, &held.bytes).await;
+            if taken {
+                return Reply::accepted();
+            }
+            return dispatch.refuse_message(&admitted, unreadable).await;
+        }
     };
     let era = match Era::of_http(&message, &headers) {
         Ok(era) => era,
@@ -245,8 +261,46 @@ async fn work(
             Err(fault) => return Reply::fault(message.id.as_ref(), &fault),
         }
     }
-    let asked = Asked { message, era, carrier: Carrier::Http(session), says };
+    let voice = session.as_ref().and_then(|session| ways.voice(session));
+    let says = ways.says;
+    let asked = Asked { message, era, carrier: Carrier::Http(session), says, voice };
     dispatch.answer(&admitted, asked).await
+}
+
+/// What can be said to a client, and heard from it, besides its message and the answer.
+struct Ways {
+    says: Option<Says>,
+    /// Where it is asked something: only a stream has room for it.
+    to: Option<mpsc::Sender<Bytes>>,
+    asks: Arc<OpenAsks>,
+}
+
+impl Ways {
+    /// How the client of a session is asked something.
+    fn voice(&self, session: &OpenSession) -> Option<Arc<dyn AsksClient>> {
+        let (to, open) = (self.to.clone()?, Arc::clone(&self.asks));
+        Some(Arc::new(Voice { to, open, session: Some(session.id.clone()) }))
+    }
+
+    /// Takes an answer to something the client was asked in a session of its own.
+    async fn take_answer(
+        &self,
+        dispatch: &Dispatch,
+        admitted: &Admitted,
+        headers: &HeaderMap,
+        bytes: &[u8],
+    ) -> bool {
+        let legacy = Era::of_headers(headers).is_ok_and(|era| era == Era::Legacy);
+        let (true, Some(id), Some(response)) =
+            (legacy, session_id(headers), ClientResponse::read(bytes))
+        else {
+            return false;
+        };
+        match dispatch.gate.resume_session(admitted, id).await {
+            Ok(session) => self.asks.deliver(Some(&session.id), response),
+            Err(_) => false,
+        }
+    }
 }
 
 fn unread(fault: BodyFault) -> Response<Body> {

@@ -20,7 +20,7 @@ use crate::strict;
 #[derive(Debug)]
 pub(super) struct Talk {
     pub(super) terms: Terms,
-    /// What is declared to the server.
+    /// What is declared in a handshake.
     pub(super) declared: Map<String, Value>,
     pub(super) tasks: TaskTracker,
     pub(super) stop: CancellationToken,
@@ -30,6 +30,8 @@ pub(super) struct Talk {
     lists: watch::Sender<u64>,
     questions: Arc<Semaphore>,
     answering: Arc<Semaphore>,
+    /// Who answers what is asked in the middle of a question, by our id.
+    attending: Mutex<HashMap<u64, Arc<dyn AskedByServer>>>,
     /// The server's requests that are being answered, by its id.
     open: Open,
     era: OnceLock<Spoken>,
@@ -76,6 +78,7 @@ impl Talk {
             lists: watch::Sender::new(0),
             questions: Arc::new(Semaphore::new(questions)),
             answering: Arc::new(Semaphore::new(ANSWERED_AT_ONCE)),
+            attending: Mutex::default(),
             open: Open::default(),
             era: OnceLock::new(),
             ended: OnceLock::new(),
@@ -141,8 +144,42 @@ impl Talk {
         }
     }
 
-    /// Takes a request of the server's. Only the older revisions have any.
-    pub(super) fn serve(&self, id: &RawValue, method: String, params: Option<&RawValue>) -> Served {
+    /// Who answers what is asked in the middle of this question, until what comes back is dropped.
+    pub(super) fn attend(
+        self: &Arc<Self>,
+        question: u64,
+        asked: Option<Arc<dyn AskedByServer>>,
+    ) -> Option<Attends> {
+        let asked = asked?;
+        self.attending().insert(question, asked);
+        Some(Attends { talk: Arc::clone(self), question })
+    }
+
+    /// Who answers: whoever attends to the question it comes with; where nothing says which that is,
+    /// the only one there is. Between several nobody guesses.
+    fn answerer(&self, about: Option<u64>) -> Arc<dyn AskedByServer> {
+        let attending = self.attending();
+        let one = match about {
+            Some(question) => attending.get(&question),
+            None if attending.len() == 1 => attending.values().next(),
+            None => None,
+        };
+        Arc::clone(one.unwrap_or(&self.asked))
+    }
+
+    fn attending(&self) -> MutexGuard<'_, HashMap<u64, Arc<dyn AskedByServer>>> {
+        self.attending.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Takes a request of the server's, which came in the middle of that question if the transport
+    /// can say so. Only the older revisions have any.
+    pub(super) fn serve(
+        &self,
+        id: &RawValue,
+        method: String,
+        params: Option<&RawValue>,
+        about: Option<u64>,
+    ) -> Served {
         if self.is_modern() {
             self.pass_over();
             return Served::Not;
@@ -167,8 +204,21 @@ impl Talk {
         let Some(taken_back) = self.open.begin(id) else {
             return refuse(-32600, "this id is in use");
         };
-        let (asked, id, open) = (Arc::clone(&self.asked), id.to_owned(), self.open.clone());
+        let (asked, id, open) = (self.answerer(about), id.to_owned(), self.open.clone());
         Served::Later(Asking { asked, id, taken_back, open, method, params, _place: place })
+    }
+}
+
+/// While somebody attends to a question.
+#[derive(Debug)]
+pub(super) struct Attends {
+    talk: Arc<Talk>,
+    question: u64,
+}
+
+impl Drop for Attends {
+    fn drop(&mut self) {
+        self.talk.attending().remove(&self.question);
     }
 }
 
@@ -223,6 +273,11 @@ impl Open {
     fn requests(&self) -> MutexGuard<'_, HashMap<String, CancellationToken>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// What is declared with a question: what whoever attends to it can be asked.
+pub(super) fn declared(asked: Option<&Arc<dyn AskedByServer>>) -> Map<String, Value> {
+    asked.map(|asked| asked.declared()).unwrap_or_default()
 }
 
 /// Where our ids begin: a server that did not see one cannot guess it, and an answer to a connection

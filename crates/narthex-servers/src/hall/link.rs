@@ -77,6 +77,16 @@ impl Link {
         answer
     }
 
+    /// Somebody gave up waiting for it.
+    pub(super) fn was_late(&self) {
+        self.late.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Whether it speaks the stateless revisions.
+    pub(super) fn is_modern(&self) -> bool {
+        self.connection.greeting().modern
+    }
+
     /// Whether so many in a row were left without an answer that it counts as hung.
     pub(super) fn is_hung(&self) -> bool {
         self.late.load(Ordering::Relaxed) >= LATE_IN_A_ROW

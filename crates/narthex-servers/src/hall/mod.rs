@@ -10,7 +10,9 @@
 //! Nothing runs until somebody asks. A server that hangs or crashes holds nobody up but those who
 //! ask it: each connection has a place of its own, bounds of its own and failures of its own.
 
+mod asks;
 mod fault;
+mod line;
 mod link;
 mod offered;
 mod open;
@@ -33,7 +35,9 @@ use narthex_store::Store;
 use tokio::sync::{Mutex as AsyncMutex, MutexGuard as AsyncGuard, Semaphore};
 use tokio_util::task::TaskTracker;
 
+pub use asks::{allowed, declared};
 pub use fault::HallFault;
+pub use line::ServerLine;
 pub use offered::{Item, Offered, Stands};
 pub use open::Answered;
 pub use sheet::SheetFault;

@@ -5,10 +5,11 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use narthex_core::{
-    Actor, CallId, DefinitionName, Digest, Phase, RecordDraft, ServerStanding, Subject, Transport,
+    Actor, CallId, DefinitionName, Digest, Phase, RecordDraft, ServerStanding, Slug, Subject,
+    Transport,
 };
 use narthex_gate::upstream::{
-    Connection, Credentials, Line, RefusesAll, Terms, UpstreamEra, UpstreamFault, UpstreamQuestion,
+    Connection, Credentials, Line, Terms, UpstreamEra, UpstreamFault, UpstreamQuestion,
 };
 use narthex_store::{UnitOfWork, fresh_uuid};
 use secrecy::{ExposeSecret as _, SecretString};
@@ -16,6 +17,8 @@ use serde_json::value::RawValue;
 use tokio::sync::OwnedSemaphorePermit;
 use tokio::time::timeout;
 
+use super::asks::Declares;
+use super::line::ServerLine;
 use super::link::Link;
 use super::offered::Offered;
 use super::slot::{Slot, Whose};
@@ -45,22 +48,47 @@ impl ServerHall {
         wants: Option<&DefinitionName>,
         question: UpstreamQuestion,
     ) -> Result<Answered, HallFault> {
-        let whose = if view.config.stateless { Whose::Everyone } else { whose };
-        let link = self.0.link(view, whose).await?;
-        if let Some(name) = wants {
-            let offered = link.offered();
-            let item = offered.get(name).filter(|item| item.barred.is_none());
-            let approved =
-                item.is_some_and(|item| view.standing.approves(name, &item.definition.digest));
-            if !approved {
-                return Err(HallFault::NotApproved(view.config.name.to_string()));
-            }
-        }
-        let answer = link.ask(question).await;
-        if let Err(UpstreamFault::Unauthorized { .. }) = &answer {
+        let line = self.line(view, whose, wants).await?;
+        let answer = line.ask(question).await;
+        self.heed(view, &answer).await;
+        Ok(Answered { answer, scrubber: Arc::clone(line.scrubber()) })
+    }
+
+    /// A server that no longer believes us is in error for everyone until the owner has signed in.
+    pub async fn heed<T>(&self, view: &View, answer: &Result<T, UpstreamFault>) {
+        if let Err(UpstreamFault::Unauthorized { .. }) = answer {
             self.0.turned_away(view).await;
         }
-        Ok(Answered { answer, scrubber: Arc::clone(&link.scrubber) })
+    }
+
+    /// A line to a server that offers this as it was approved.
+    pub async fn line(
+        &self,
+        view: &View,
+        whose: Whose,
+        wants: Option<&DefinitionName>,
+    ) -> Result<ServerLine, HallFault> {
+        let whose = if view.config.stateless { Whose::Everyone } else { whose };
+        let link = self.0.link(view, whose).await?;
+        let line = ServerLine { link, shared: whose == Whose::Everyone };
+        line.stands(view, wants)?;
+        Ok(line)
+    }
+
+    /// Records that a server asked for what is not passed on.
+    pub async fn ask_refused(&self, name: &Slug, call: CallId, kind: &str) {
+        let subject = Subject::one(kind, format!("server/{name}"));
+        let draft = RecordDraft::new(
+            Phase::House,
+            call,
+            Actor::House,
+            Transport::Local,
+            "server.ask_refused",
+        );
+        let record = RecordDraft { subject, reason: narthex_core::Reason::PolicyDenied, ..draft };
+        if let Err(error) = self.0.parts.store.commit(UnitOfWork::records(vec![record])).await {
+            tracing::error!(%error, "a refusal could not be recorded");
+        }
     }
 
     /// What a server offers its owner now, whether approved or not. Starts it if its start is
@@ -185,7 +213,7 @@ impl HallInner {
             credentials,
         };
         let terms = terms(view, view.config.era);
-        let connected = self.parts.config.connector.connect(line, terms, Arc::new(RefusesAll));
+        let connected = self.parts.config.connector.connect(line, terms, declares(view));
         let connection = connected.await.map_err(|fault| view.told(fault))?;
         Ok(Opened { connection, process: None, place: None })
     }
@@ -233,7 +261,7 @@ impl HallInner {
         slot.listen_to(started.process.log());
         let line = Line::Pipes { to: started.to, from: started.from };
         let connecting =
-            self.parts.config.connector.connect(line, terms(view, era), Arc::new(RefusesAll));
+            self.parts.config.connector.connect(line, terms(view, era), declares(view));
         let mut process = started.process;
         match connecting.await {
             Ok(connection) => Ok(Opened { connection, process: Some(process), place: Some(place) }),
@@ -353,6 +381,10 @@ fn records(name: &ServerName, moved: &[Moved], news: &[Moved]) -> Vec<RecordDraf
 
 /// A definition, and what it is now.
 type Moved = (DefinitionName, Option<Digest>);
+
+fn declares(view: &View) -> Arc<Declares> {
+    Arc::new(Declares::new(view.config.allow))
+}
 
 fn terms(view: &View, era: UpstreamEra) -> Terms {
     let limits = &view.config.limits;

@@ -71,7 +71,7 @@ fn judge(address: &str) -> Option<Code> {
 }
 
 /// Whether an address leads inside: a file, this machine, the local network.
-pub(super) fn is_internal(address: &str) -> bool {
+pub(crate) fn is_internal(address: &str) -> bool {
     let Ok(url) = Url::parse(address.trim()) else { return false };
     if matches!(url.scheme(), "file" | "unix" | "smb" | "afp" | "nfs") {
         return true;

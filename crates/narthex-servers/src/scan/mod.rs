@@ -23,5 +23,6 @@ mod walk;
 
 pub use definitions::{Report, definitions};
 pub use finding::{Code, Finding, Severity};
+pub(crate) use links::is_internal as leads_inside;
 pub use neighbours::Neighbours;
 pub use result::{CleanResult, result};

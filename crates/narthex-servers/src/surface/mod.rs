@@ -4,6 +4,7 @@
 //! for it. A call looks again: at what is approved now, and at what the server offers now.
 
 mod answer;
+mod asks;
 mod inert;
 mod specs;
 mod template;
@@ -16,13 +17,13 @@ use narthex_core::{
     DefinitionKind, DefinitionName, EntityType, PolicyAction, Question, Reason, ServerTarget, Slug,
     Target,
 };
-use narthex_gate::upstream::UpstreamQuestion;
 use narthex_gate::{
     Asks, CallContext, Foreign, Intent, Local, Observe, RecordedIntent, Staged, Surface,
     SurfaceInfo, ToolError, ToolOutput, ToolSpec,
 };
 use serde_json::{Map, Value, json};
 
+use self::asks::{Call, Wanted};
 use crate::config::{ServerConfig, ServerName};
 use crate::hall::{Answered, HallFault, Offered, ServerHall, View, Whose};
 use crate::pin::Definition;
@@ -118,7 +119,7 @@ impl ServerSurface {
         }
     }
 
-    fn question(&self, tool: &str, arguments: Value, intent: &RecordedIntent) -> UpstreamQuestion {
+    fn question(&self, tool: &str, arguments: Value, intent: &RecordedIntent) -> Wanted {
         let named = |key: &str| arguments.get(key).and_then(Value::as_str).map(str::to_owned);
         let (method, name, params) = match tool {
             Foreign::READ => (tool, named("uri"), arguments),
@@ -133,13 +134,11 @@ impl ServerSurface {
             Value::Object(params) => params,
             _ => Map::new(),
         };
-        UpstreamQuestion {
+        Wanted {
             method: method.to_owned(),
             params,
             name,
             input_schema: self.schemas.get(tool).map(|schemas| Arc::clone(&schemas.input)),
-            // Replaced by what the server is held to.
-            deadline: std::time::Duration::ZERO,
             progress: intent.progress().cloned(),
         }
     }
@@ -218,11 +217,20 @@ impl Surface for ServerSurface {
         let tool = intent.tool();
         let wants = self.wants(tool, &arguments).ok_or_else(ToolError::not_found)?;
         let view = self.view(intent).await?;
-        let mut question = self.question(tool, arguments, intent);
-        question.deadline = view.config.limits.call;
-        let whose = Whose::Agent(intent.context().principal.agent.id);
-        let asked = self.hall.ask(&view, whose, Some(&wants), question).await;
-        let answered = asked.map_err(|fault| told(&fault))?;
+        let question = self.question(tool, arguments, intent);
+        let can = Self::may_ask(&view, intent);
+        let answered = if can.is_nothing() && intent.goes_on().is_none() {
+            let question = question.once(view.config.limits.call);
+            let whose = Whose::Agent(intent.context().principal.agent.id);
+            let asked = self.hall.ask(&view, whose, Some(&wants), question).await;
+            asked.map_err(|fault| told(&fault))?
+        } else {
+            let (hall, server) = (&self.hall, &self.slug);
+            let call = Call { hall, server, view: &view, intent, wants: &wants };
+            let answered = call.made(question, can).await?;
+            self.hall.heed(&view, &answered.answer).await;
+            answered
+        };
         let output = self.schemas.get(tool).and_then(|schemas| schemas.output.as_ref());
         answer::take(&self.slug, answered, output)
     }

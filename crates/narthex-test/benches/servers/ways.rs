@@ -72,6 +72,7 @@ impl Ask for ByPipes {
             input_schema: None,
             deadline: Duration::from_secs(30),
             progress: None,
+            asked: None,
         };
         let answer = self.0.ask(question).await?;
         ensure!(answer.get().contains("hello"), "{answer}");

@@ -19,7 +19,7 @@ use super::{To, fault_of, headers};
 use crate::upstream::UpstreamConfig;
 use crate::upstream::outgoing;
 use crate::upstream::progress::Ear;
-use crate::upstream::talk::{Served, Talk};
+use crate::upstream::talk::{Served, Talk, declared};
 
 /// One server over HTTP.
 #[derive(Debug)]
@@ -63,11 +63,12 @@ impl Exchange {
         self: &Arc<Self>,
         question: UpstreamQuestion,
     ) -> Result<Box<RawValue>, UpstreamFault> {
-        let UpstreamQuestion { method, mut params, name, input_schema, deadline, progress } =
+        let UpstreamQuestion { method, mut params, name, input_schema, deadline, progress, asked } =
             question;
         let id = self.talk.next_id();
         let headers = headers::modern(&method, &params, name.as_deref(), input_schema.as_deref())?;
-        outgoing::dress(&mut params, Some(&self.talk.declared), progress.is_some().then_some(id));
+        let declared = declared(asked.as_ref());
+        outgoing::dress(&mut params, Some(&declared), progress.is_some().then_some(id));
         let body = outgoing::request(id, &method, &params);
         let answer = self.post(headers, body, deadline).await?;
         Ok(self.received(id, answer, progress.map(Ear::new)).await?)
@@ -99,6 +100,7 @@ impl Exchange {
         outgoing::dress(&mut params, None, question.progress.is_some().then_some(id));
         let body = outgoing::request(id, &question.method, &params);
         let session = self.session();
+        let _attends = self.talk.attend(id, question.asked.clone());
         let mut cancels = Cancels { exchange: Arc::clone(self), id, armed: true };
         let answer = match self.post(session.headers(), body, question.deadline).await {
             Ok(answer) => {
@@ -166,7 +168,7 @@ impl Exchange {
         let (method, mut params) = ("server/discover", Map::<String, Value>::new());
         let headers = headers::modern(method, &params, None, None)?;
         let id = self.talk.next_id();
-        outgoing::dress(&mut params, Some(&self.talk.declared), None);
+        outgoing::dress(&mut params, Some(&Map::new()), None);
         let body = outgoing::request(id, method, &params);
         let answer = self.post(headers, body, self.talk.terms.connect_deadline).await?;
         self.received(id, answer, None).await

@@ -71,7 +71,7 @@ impl Exchange {
         let mut params = Map::new();
         params.insert("notifications".to_owned(), announces.clone().into());
         let headers = headers::modern(METHOD, &params, None, None)?;
-        outgoing::dress(&mut params, Some(&self.talk.declared), None);
+        outgoing::dress(&mut params, Some(&Map::new()), None);
         self.post(headers, outgoing::request(id, METHOD, &params), self.config.listen).await
     }
 }

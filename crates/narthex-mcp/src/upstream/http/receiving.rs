@@ -70,7 +70,7 @@ impl Exchange {
             return Err(UpstreamFault::TooLarge { size, most });
         }
         let body = answer.whole(most).await.map_err(broken)?;
-        match self.hear(id, &body, &mut None) {
+        match self.hear(id, &body, &mut None, Some(id)) {
             Heard::Answer(answer) => answer,
             Heard::Asked(_) | Heard::Else => Err(garbled("it answered something else")),
         }
@@ -88,7 +88,7 @@ impl Exchange {
             let whole = events.feed(&chunk);
             let too_large = |_| UpstreamFault::TooLarge { size: None, most };
             for data in whole.map_err(too_large)?.iter().filter(|data| !data.is_empty()) {
-                match self.hear(id, data, &mut ear) {
+                match self.hear(id, data, &mut ear, Some(id)) {
                     Heard::Answer(result) => {
                         self.let_end(answer);
                         return result;
@@ -103,7 +103,7 @@ impl Exchange {
     }
 
     /// Sorts one message. An answer to another question is nobody's here.
-    fn hear(&self, id: u64, data: &[u8], ear: &mut Option<Ear>) -> Heard {
+    fn hear(&self, id: u64, data: &[u8], ear: &mut Option<Ear>, about: Option<u64>) -> Heard {
         match Incoming::read(data) {
             Some(Incoming::Answer { id: Some(answered), said }) if answered == id => {
                 Heard::Answer(said.taken(self.talk.terms.result_bytes))
@@ -112,8 +112,8 @@ impl Exchange {
             Some(Incoming::Answer { id: None, said: said @ Said::Error(_) }) => {
                 Heard::Answer(said.taken(self.talk.terms.result_bytes))
             }
-            Some(Incoming::Request { id, method, params }) => {
-                Heard::Asked(self.talk.serve(id, method, params))
+            Some(Incoming::Request { id: theirs, method, params }) => {
+                Heard::Asked(self.talk.serve(theirs, method, params, about))
             }
             Some(Incoming::Notice { method, params }) => {
                 if method == "notifications/progress" {
@@ -146,7 +146,7 @@ impl Exchange {
             let Ok(whole) = events.feed(&chunk) else { return heard };
             for data in whole.iter().filter(|data| !data.is_empty()) {
                 heard += 1;
-                match self.hear(id, data, &mut None) {
+                match self.hear(id, data, &mut None, None) {
                     Heard::Answer(_) => return heard,
                     Heard::Asked(served) => self.serve(served),
                     Heard::Else => {}

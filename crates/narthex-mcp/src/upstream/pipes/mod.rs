@@ -25,7 +25,7 @@ use super::UpstreamConfig;
 use super::greet::{self, Discovered};
 use super::outgoing;
 use super::progress::Ear;
-use super::talk::{Spoken, Talk};
+use super::talk::{Spoken, Talk, declared};
 use crate::lines::write_lines;
 
 /// A process that was greeted. Dropping it ends both tasks, which closes both pipes.
@@ -89,14 +89,14 @@ impl Pipes {
     /// Asks, and leaves the answer to be waited for.
     async fn begin(
         &self,
+        id: u64,
         method: &str,
         mut params: Map<String, Value>,
         progress: Option<mpsc::Sender<UpstreamProgress>>,
-        modern: bool,
+        declared: Option<&Map<String, Value>>,
     ) -> Result<Pending, UpstreamFault> {
-        let id = self.talk.next_id();
         let token = progress.is_some().then_some(id);
-        outgoing::dress(&mut params, modern.then_some(&self.talk.declared), token);
+        outgoing::dress(&mut params, declared, token);
         let pending = self.waiting.begin(id, progress.map(Ear::new))?;
         let sent = self.outgoing.send(outgoing::request(id, method, &params)).await;
         // The writer is gone; the reader says why in a moment, if it has not yet.
@@ -106,10 +106,12 @@ impl Pipes {
 
     async fn ask(&self, question: UpstreamQuestion) -> Answered {
         let _place = self.talk.place()?;
-        let UpstreamQuestion { method, params, deadline, progress, .. } = question;
+        let UpstreamQuestion { method, params, deadline, progress, asked, .. } = question;
         let asking = async {
-            let modern = self.talk.is_modern();
-            let mut pending = self.begin(&method, params, progress, modern).await?;
+            let declared = self.talk.is_modern().then(|| declared(asked.as_ref()));
+            let id = self.talk.next_id();
+            let _attends = self.talk.attend(id, asked);
+            let mut pending = self.begin(id, &method, params, progress, declared.as_ref()).await?;
             pending.cancels_by(self.outgoing.clone());
             pending.answer().await
         };
@@ -143,7 +145,9 @@ impl Pipes {
     }
 
     async fn discover(&self, patience: Duration) -> Result<Found, UpstreamFault> {
-        let mut pending = self.begin("server/discover", Map::new(), None, true).await?;
+        let id = self.talk.next_id();
+        let mut pending =
+            self.begin(id, "server/discover", Map::new(), None, Some(&Map::new())).await?;
         match timeout(patience, pending.answer()).await {
             Ok(Ok(raw)) => Found::of(&raw),
             Ok(Err(fault @ UpstreamFault::Refused { .. })) => Ok(Found::Refused(fault)),
@@ -156,7 +160,7 @@ impl Pipes {
     /// greeting after all; if it then refuses the second, the first holds.
     async fn initialize(&self, earlier: Option<Pending>) -> Result<Greeting, UpstreamFault> {
         let params = greet::initialize(&self.talk.declared);
-        let mut pending = self.begin("initialize", params, None, false).await?;
+        let mut pending = self.begin(self.talk.next_id(), "initialize", params, None, None).await?;
         let answer = match pending.answer().await {
             Err(fault @ UpstreamFault::Refused { .. }) => {
                 let late = earlier.and_then(|mut earlier| earlier.answered());
@@ -182,7 +186,7 @@ impl Pipes {
         }
         let mut params = Map::new();
         params.insert("notifications".to_owned(), announces.into());
-        outgoing::dress(&mut params, Some(&self.talk.declared), None);
+        outgoing::dress(&mut params, Some(&Map::new()), None);
         let id = self.talk.next_id();
         let Ok(mut pending) = self.waiting.begin(id, None) else { return };
         let request = outgoing::request(id, "subscriptions/listen", &params);

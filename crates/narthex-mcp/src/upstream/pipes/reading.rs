@@ -70,7 +70,7 @@ impl Reading {
                 return false;
             }
             Some(Incoming::Request { id, method, params }) => {
-                self.send(self.talk.serve(id, method, params));
+                self.send(self.talk.serve(id, method, params, None));
                 return false;
             }
             Some(Incoming::Answer { id: None, .. }) | None => false,

@@ -72,6 +72,7 @@ pub(crate) fn ask(method: &str, params: &Value) -> UpstreamQuestion {
         input_schema: None,
         deadline: Duration::from_secs(5),
         progress: None,
+        asked: None,
     }
 }
 

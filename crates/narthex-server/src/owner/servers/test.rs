@@ -97,6 +97,7 @@ impl Desk {
             input_schema: None,
             deadline: view.config.limits.call,
             progress: None,
+            asked: None,
         };
         let asked = self.servers.ask(&view, Whose::Owner, Some(&definition), question).await;
         let answer = asked.map_err(OwnerError::from).and_then(|answered| {

@@ -91,6 +91,7 @@ const ELSEWHERE: &[(Reason, &str)] = &[
     (Reason::Conflict, include_str!("../isolation/moved.rs")),
     (Reason::LimitReached, include_str!("../gate/proposals.rs")),
     (Reason::Unavailable, include_str!("../gate/durable.rs")),
+    (Reason::InputNeeded, include_str!("../servers/asks.rs")),
     (Reason::DeadlineExceeded, include_str!("../gate/rig.rs")),
     (Reason::OutcomeUnknown, include_str!("../gate/rig.rs")),
     (Reason::UpstreamFailed, include_str!("../gate/rig.rs")),

@@ -217,6 +217,8 @@ impl Script {
             session: None,
             passage: false,
             progress: None,
+            client: None,
+            repeats: None,
         };
         self.gate.call(&self.admitted, surface, invocation).await
     }

@@ -401,6 +401,8 @@ pub(super) async fn call(
         session: None,
         passage: false,
         progress: None,
+        client: None,
+        repeats: None,
     };
     gate.call(admitted, surface, invocation).await
 }

@@ -1,6 +1,7 @@
 //! Other people's servers behind the door: approved, listed, called, watched, ended.
 
 mod approvals;
+mod asks;
 mod chaos;
 mod cost;
 mod eras;

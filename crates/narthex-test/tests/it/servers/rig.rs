@@ -188,6 +188,11 @@ impl Rig {
         self.house.server_client_with(self.tokens.get(agent).cloned(), server)
     }
 
+    /// A client of an agent, which was made before, for the workspace.
+    pub(super) fn workspace(&self, agent: &str) -> Client {
+        self.house.client_with(self.tokens.get(agent).cloned())
+    }
+
     /// The actions that are in the ledger since a record.
     pub(super) async fn actions_since(&self, seq: u64) -> Vec<String> {
         let records = self.house.records_after(seq).await.expect("records");

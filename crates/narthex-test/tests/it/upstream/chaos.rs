@@ -100,6 +100,7 @@ impl Calls for Direct {
             input_schema: None,
             deadline: Duration::from_millis(if server == 0 { 10_000 } else { 400 }),
             progress: None,
+            asked: None,
         };
         let answer = self.connection(server).await?.ask(question).await;
         let answer = answer.map_err(|fault| fault.to_string())?;

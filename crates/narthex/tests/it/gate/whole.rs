@@ -96,6 +96,8 @@ async fn call(
         session: None,
         passage: false,
         progress: None,
+        client: None,
+        repeats: None,
     };
     gate.call(&admitted, surface, invocation).await
 }
