@@ -12,10 +12,7 @@ pub(super) fn is_plain_page(address: &str) -> bool {
         return false;
     }
     let Ok(url) = Url::parse(address) else { return false };
-    let host = match url.host() {
-        Some(Host::Domain(host)) => host,
-        _ => return false,
-    };
+    let Some(Host::Domain(host)) = url.host() else { return false };
     let disguised = !url.username().is_empty() || url.password().is_some() || host.contains("xn--");
     // What a parser had to put right was not plain.
     let same = address.strip_prefix("https://").is_some_and(|rest| rest.starts_with(host));
