@@ -10,6 +10,7 @@ fn tool(name: &str, description: &str) -> Value {
     json!({"name": name, "description": description, "inputSchema": {"type": "object"}})
 }
 
+#[expect(clippy::needless_pass_by_value, reason = "rows are written as values")]
 fn with_schema(name: &str, schema: Value) -> Value {
     json!({"name": name, "description": "x", "inputSchema": schema})
 }
@@ -165,6 +166,9 @@ async fn f10_ten_thousand_tools_are_too_many_and_others_are_unaffected() {
     }
 }
 
+/// What it is about, what is done, what must be in the answer, what must not.
+type Row = (&'static str, Vec<Step>, &'static [&'static str], &'static [&'static str]);
+
 #[tokio::test]
 async fn f_answers_are_cleaned_bounded_and_checked() {
     const SECRET: &str = "s3cr3t-value-1234";
@@ -176,7 +180,7 @@ async fn f_answers_are_cleaned_bounded_and_checked() {
     let say = |block: &Value| Step::blocks([block.clone()]);
     let answer = |text: &str| Step::text(text);
     // What it does; what must be in the answer; what must not.
-    let rows: Vec<(&str, Vec<Step>, &[&str], &[&str])> = vec![
+    let rows: Vec<Row> = vec![
         (
             "F03",
             vec![answer("a\u{200b}b\u{e0041}c")],
