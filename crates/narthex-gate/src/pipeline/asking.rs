@@ -37,6 +37,9 @@ impl ClientAsker {
 
     /// Asks, and waits for the answer as long as there is patience left.
     pub async fn ask(&self, ask: &Ask) -> Result<Value, NotAsked> {
+        if self.patience.is_over() {
+            return Err(NotAsked::Late);
+        }
         let trace = &self.permit.trace;
         let record = self.inner.input_record(trace, ASKS, ask.kind.as_str(), &ask.params);
         let brings = brought(self.permit.spec.effects, Taint::CLEAN);
@@ -110,6 +113,10 @@ impl Patience {
     pub(crate) fn waited(&self) -> Duration {
         let waited = self.lock();
         waited.before + waited.since.map_or(Duration::ZERO, |since| since.elapsed())
+    }
+
+    fn is_over(&self) -> bool {
+        self.waited() >= self.most
     }
 
     /// Begins to wait; how long it may be.

@@ -22,6 +22,7 @@ fn question(tool: &str) -> UpstreamQuestion {
         input_schema: None,
         deadline: Duration::from_secs(10),
         progress: None,
+        asked: None,
     }
 }
 
