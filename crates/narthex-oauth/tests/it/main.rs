@@ -1,5 +1,13 @@
 //! The desk against a scripted authorization server.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    reason = "tests"
+)]
+
 mod discovery;
 mod login;
 mod machine;
