@@ -87,4 +87,6 @@ id! {
     GraphId,
     /// One call through the gate; joins the records it leaves in the ledger.
     CallId,
+    /// A run of an agent's program; joins the calls it made.
+    RunId,
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Agent, AgentId, ApprovalMark, CallId, Cost, Digest, Reason, RequestId, SessionId, Slug,
+    Agent, AgentId, ApprovalMark, CallId, Cost, Digest, Reason, RequestId, RunId, SessionId, Slug,
     SpaceId, Taint, Tier, TokenId, Transport,
 };
 
@@ -169,6 +169,9 @@ pub struct RecordDraft {
     pub request: Option<RequestId>,
     /// The legacy session, where there is one.
     pub session: Option<SessionId>,
+    /// The run of a program it belongs to, where a program made the call.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub run: Option<RunId>,
     /// What it was about.
     #[serde(default)]
     pub subject: Subject,
@@ -206,6 +209,7 @@ impl RecordDraft {
             approval: None,
             request: None,
             session: None,
+            run: None,
             subject: Subject::default(),
         }
     }

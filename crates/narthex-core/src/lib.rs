@@ -20,6 +20,7 @@ mod digest;
 mod effects;
 mod grant;
 mod graph;
+mod identifier;
 mod ids;
 mod latch;
 mod ledger;
@@ -30,6 +31,7 @@ mod proposal;
 mod question;
 mod reason;
 mod rule;
+mod run;
 mod scope;
 mod server;
 mod slug;
@@ -54,9 +56,10 @@ pub use digest::{Digest, ParseDigestError, canonical_json, hex};
 pub use effects::{Containment, EffectSite, Effects, Reads, Sends, TakesIn};
 pub use grant::{Capability, Grant, Grants};
 pub use graph::{BranchName, BranchNameError, CommitId};
+pub use identifier::Identifiers;
 pub use ids::{
     AgentId, ApprovalId, CallId, ConversationId, GraphId, IdError, PageId, ProposalId, RevisionId,
-    SpaceId, TokenId,
+    RunId, SpaceId, TokenId,
 };
 pub use latch::{Arming, Cause, Holder, Latch};
 pub use ledger::{Actor, Outcome, Phase, RecordDraft, Ruled, Subject};
@@ -71,6 +74,7 @@ pub use question::{
 };
 pub use reason::Reason;
 pub use rule::{Ruling, Standing, rule};
+pub use run::{Binary, Journal, ParkedRun, RunAnswer, RunCall, RunEvent, Thrown};
 pub use scope::{NoSpaceScope, Scope};
 pub use server::{DefinitionKind, DefinitionName, DefinitionNameError, ServerBook, ServerStanding};
 pub use slug::{PageSlug, Slug, SlugError};

@@ -19,11 +19,14 @@ pub enum EntityType {
     Graph,
     /// An upstream server.
     Server,
+    /// A program.
+    Code,
 }
 
 impl EntityType {
     /// Every entity type.
-    pub const ALL: [Self; 4] = [Self::Page, Self::Conversation, Self::Graph, Self::Server];
+    pub const ALL: [Self; 5] =
+        [Self::Page, Self::Conversation, Self::Graph, Self::Server, Self::Code];
 
     /// The word on the wire, in policy and in output.
     pub const fn as_str(self) -> &'static str {
@@ -32,6 +35,7 @@ impl EntityType {
             Self::Conversation => "conversation",
             Self::Graph => "graph",
             Self::Server => "server",
+            Self::Code => "code",
         }
     }
 }

@@ -37,11 +37,13 @@ pub enum PolicyAction {
     /// Ask an upstream server for something: a tool, a resource, a prompt. How far that goes is
     /// its tier's to say.
     UseServer,
+    /// Run a program. What it calls is asked about call by call.
+    RunCode,
 }
 
 impl PolicyAction {
     /// Every action.
-    pub const ALL: [Self; 13] = [
+    pub const ALL: [Self; 14] = [
         Self::Search,
         Self::Read,
         Self::Context,
@@ -55,6 +57,7 @@ impl PolicyAction {
         Self::BranchDelete,
         Self::BranchMerge,
         Self::UseServer,
+        Self::RunCode,
     ];
 
     /// The word in policy.
@@ -73,15 +76,19 @@ impl PolicyAction {
             Self::BranchDelete => "branch_delete",
             Self::BranchMerge => "branch_merge",
             Self::UseServer => "use_server",
+            Self::RunCode => "run_code",
         }
     }
 
     /// The capability it falls under.
     pub const fn capability(self) -> Capability {
         match self {
-            Self::Search | Self::Read | Self::Context | Self::InvokeQuery | Self::UseServer => {
-                Capability::Read
-            }
+            Self::Search
+            | Self::Read
+            | Self::Context
+            | Self::InvokeQuery
+            | Self::UseServer
+            | Self::RunCode => Capability::Read,
             Self::Create
             | Self::Update
             | Self::Delete

@@ -200,6 +200,7 @@ fn refusal_of(refused: &narthex_store::Refused) -> ToolError {
         Refused::TooManyOpen { .. }
         | Refused::TooManyTiers { .. }
         | Refused::TooManyWaiting { .. }
+        | Refused::TooManyParked { .. }
         | Refused::TooDeep { .. } => Reason::LimitReached,
         Refused::Stopped(_) => {
             return ToolError::caller(Reason::Stopped, Reason::Stopped.message());

@@ -4,8 +4,9 @@ use std::time::Duration;
 
 use narthex_core::{
     Agent, AgentId, Approval, ApprovalId, ApprovalStatus, Budget, Conversation, Engaged, Holder,
-    Mode, Moment, PageDraft, PageId, Proposal, ProposalId, Provenance, RevisionId, ServerStanding,
-    Slug, Space, SpaceId, SwitchScope, Taint, Tier, Timestamp, TokenId, TokenLabel, ToolName,
+    Mode, Moment, PageDraft, PageId, ParkedRun, Proposal, ProposalId, Provenance, RevisionId,
+    RunId, ServerStanding, Slug, Space, SpaceId, SwitchScope, Taint, Tier, Timestamp, TokenId,
+    TokenLabel, ToolName,
 };
 
 use crate::{GraphDone, GraphWrite};
@@ -163,6 +164,23 @@ pub enum Effect {
         id: ApprovalId,
         /// How many may be typed.
         most: u32,
+    },
+    /// Keeps a run until the owner has decided. Those of the agent whose time is over go. Refused if
+    /// the agent has `cap` others.
+    ParkRun {
+        /// The run.
+        run: Box<ParkedRun>,
+        /// How many may wait.
+        cap: u32,
+        /// Now.
+        now: Timestamp,
+    },
+    /// Takes a parked run up: it is there no more. Refused if it is not there, or not the holder's.
+    TakeUpRun {
+        /// Which one.
+        id: RunId,
+        /// Whose.
+        holder: Holder,
     },
     /// Takes all records up to this one out of the ledger; a signed base stands for them. Refused
     /// unless it ends a full stretch that is there, is not the last record, and no open call's

@@ -104,6 +104,12 @@ pub enum Refused {
         /// How many.
         cap: u32,
     },
+    /// The agent has as many parked runs as it may.
+    #[error("{cap} runs of this agent are waiting for the owner already")]
+    TooManyParked {
+        /// How many.
+        cap: u32,
+    },
     /// These records cannot be taken out of the ledger.
     #[error("the records cannot be taken out: {0}")]
     NotPrunable(&'static str),

@@ -36,7 +36,7 @@ pub use graphs::{
 pub use head_file::HeadFile;
 pub use repositories::{
     Agents, ApprovalFilter, Approvals, Conversations, GateBooks, Hit, LedgerReader, Pages,
-    ProposalFilter, Proposals, RevisionFilter, Soundness, Spaces, TokenRecord, Tokens,
+    ParkedRuns, ProposalFilter, Proposals, RevisionFilter, Soundness, Spaces, TokenRecord, Tokens,
 };
 pub use row_key::RowKey;
 pub use search::{SearchQuery, Term};
@@ -50,6 +50,7 @@ pub trait Store:
     + Tokens
     + Proposals
     + Approvals
+    + ParkedRuns
     + Conversations
     + GateBooks
     + Soundness
@@ -66,6 +67,7 @@ impl<T> Store for T where
         + Tokens
         + Proposals
         + Approvals
+        + ParkedRuns
         + Conversations
         + GateBooks
         + Soundness

@@ -7,8 +7,8 @@ use async_trait::async_trait;
 use narthex_core::{
     Agent, AgentId, Approval, ApprovalId, ApprovalStatus, Conversation, ConversationId,
     ConversationSummary, Digest, Holder, Latch, Mode, PageId, PageKey, PageRevision, PageSummary,
-    PageView, Proposal, ProposalId, ProposalStatus, ServerBook, Slug, Space, SpaceId, Spent,
-    Switches, Taint, TokenId, TokenSummary,
+    PageView, ParkedRun, Proposal, ProposalId, ProposalStatus, RunId, ServerBook, Slug, Space,
+    SpaceId, Spent, Switches, Taint, TokenId, TokenSummary,
 };
 
 use crate::chain::{Head, Seal, StoredRecord};
@@ -158,6 +158,15 @@ pub trait Approvals: Debug + Send + Sync {
     ) -> Result<Option<Approval>, StoreError>;
     /// Newest first.
     async fn approvals(&self, filter: &ApprovalFilter) -> Result<Vec<Approval>, StoreError>;
+}
+
+/// Runs of agents' programs that wait for the owner.
+#[async_trait]
+pub trait ParkedRuns: Debug + Send + Sync {
+    /// By id, if it is the holder's.
+    async fn parked_run(&self, holder: Holder, id: RunId) -> Result<Option<ParkedRun>, StoreError>;
+    /// The holder's, oldest first; everyone's if none is named.
+    async fn parked_runs(&self, holder: Option<Holder>) -> Result<Vec<ParkedRun>, StoreError>;
 }
 
 /// What the gate remembers of agents: read on every call, so a back end keeps it at hand.

@@ -58,7 +58,7 @@ pub(super) type Acted = Option<Result<ToolOutput, CallError>>;
 
 impl Inner {
     /// Decides anew as long as what was decided on moves before it is durable.
-    async fn decide_and_act(
+    pub(super) async fn decide_and_act(
         self: &Arc<Self>,
         admitted: &Admitted,
         surface: &ReadySurface,
@@ -133,21 +133,30 @@ impl Inner {
         permit: &Permit,
         arguments: Value,
     ) -> Result<ToolOutput, CallError> {
+        let looked = self.look(surface, permit, arguments).await;
+        if let Err(ToolError::Caller { reason: Reason::Stopped, .. }) = &looked {
+            return self.fail(&permit.trace, permit.holder, stopped()).await;
+        }
+        self.release(permit, Sealed(looked), self.when_looked(permit), observed).await
+    }
+
+    /// Looks something up. What is found is to be sealed.
+    pub(super) async fn look(
+        &self,
+        surface: &dyn Surface,
+        permit: &Permit,
+        arguments: Value,
+    ) -> Result<ToolOutput, ToolError> {
         let trace = &permit.trace;
         let intent = Intent::new(trace.call, trace.tool.clone(), permit.context.clone());
-        let deadline = self.config.call_deadline;
         let observing = surface.observe(&intent, arguments);
-        let acted = self.in_time(deadline, &permit.place, observing).await;
-        if let Err(ToolError::Caller { reason: Reason::Stopped, .. }) = &acted {
-            return self.fail(trace, permit.holder, stopped()).await;
-        }
-        let guards = std::iter::once(not_stopped(permit))
-            .chain(self.within_budget(permit, Usage::default()));
-        let guards = guards.collect();
-        self.release(permit, Sealed(acted), guards, |trace| {
-            trace.observed(Outcome::Ok, Reason::Permitted, Subject::default())
-        })
-        .await
+        self.in_time(self.config.call_deadline, &permit.place, observing).await
+    }
+
+    /// What must hold for the answer of a look to be released.
+    pub(super) fn when_looked(&self, permit: &Permit) -> Vec<Guard> {
+        let budget = self.within_budget(permit, Usage::default());
+        std::iter::once(not_stopped(permit)).chain(budget).collect()
     }
 
     /// Intent, effect and outcome in one transaction.
@@ -327,7 +336,12 @@ impl Inner {
     }
 }
 
-fn not_stopped(permit: &Permit) -> Guard {
+/// The record of a look.
+pub(super) fn observed(trace: &Trace) -> RecordDraft {
+    trace.observed(Outcome::Ok, Reason::Permitted, Subject::default())
+}
+
+pub(super) fn not_stopped(permit: &Permit) -> Guard {
     Guard::NotStopped(permit.place.clone())
 }
 
@@ -418,6 +432,15 @@ impl Sealed {
     }
 
     pub(super) fn open(self, _receipt: Receipt) -> Result<ToolOutput, CallError> {
+        self.told()
+    }
+
+    /// Opened to a program that is shut in: nothing it says leaves before the record is durable.
+    pub(super) fn open_inside(self, _inside: super::run::Inside) -> Result<ToolOutput, CallError> {
+        self.told()
+    }
+
+    fn told(self) -> Result<ToolOutput, CallError> {
         self.0.map_err(|error| match error {
             ToolError::Caller { reason: Reason::Unauthorized, .. } => CallError::Unauthorized,
             ToolError::Caller { reason, message, .. } => CallError::Refused { reason, message },

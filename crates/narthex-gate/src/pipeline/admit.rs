@@ -8,6 +8,7 @@ use narthex_core::{
 
 use super::identify::{Identified, Refusal};
 use super::record::Trace;
+use super::run::RunMark;
 use crate::Gate;
 use crate::gate::new_call;
 
@@ -17,6 +18,8 @@ pub struct Admitted {
     pub(crate) principal: Principal,
     pub(crate) scope: Scope,
     pub(crate) transport: Transport,
+    /// The run of a program it speaks through, if it does.
+    pub(crate) run: Option<RunMark>,
 }
 
 impl Admitted {
@@ -51,7 +54,7 @@ impl Gate {
         let Identified { principal, transport } = identified;
         self.within_rate(&principal.agent, transport).await?;
         match Scope::of_agent(&principal.agent) {
-            Ok(scope) => Ok(Admitted { principal, scope, transport }),
+            Ok(scope) => Ok(Admitted { principal, scope, transport, run: None }),
             Err(_) => Err(self.refuse_scope(&principal, transport).await),
         }
     }
@@ -76,7 +79,7 @@ impl Gate {
         };
         let principal = Principal { agent, token: None };
         match scope {
-            Ok(scope) => Ok(Admitted { principal, scope, transport: Transport::Stdio }),
+            Ok(scope) => Ok(Admitted { principal, scope, transport: Transport::Stdio, run: None }),
             Err(_) => Err(self.refuse_scope(&principal, Transport::Stdio).await),
         }
     }
@@ -107,7 +110,7 @@ impl Gate {
     }
 
     /// The agent as it is now; looked up again whenever any agent or token changed.
-    async fn current_agent(&self, id: AgentId) -> Result<Arc<Agent>, Refusal> {
+    pub(super) async fn current_agent(&self, id: AgentId) -> Result<Arc<Agent>, Refusal> {
         let inner = self.inner();
         let epoch = inner.store.identity_epoch();
         if let Some((known, agent)) = inner.agents.get(&id)

@@ -72,6 +72,7 @@ pub(super) struct Permit {
     pub(super) covered: Option<Digest>,
     pub(super) progress: Option<mpsc::Sender<UpstreamProgress>>,
     pub(super) client: Option<AskableClient>,
+    pub(super) consent: Consent,
 }
 
 /// Why a call is not permitted.
@@ -126,6 +127,8 @@ impl Inner {
         let (holder, mut place) = (admitted.holder(), self.place(admitted, surface));
         self.is_stopped(&place).map_err(|reason| said(&trace, reason))?;
         let taint = self.taint_of(holder).await.map_err(|error| unavailable(&trace, &error))?;
+        // What a program was told already counts, durable or not.
+        let taint = admitted.run.map_or(taint, |run| taint.and(run.taint));
         trace.taint = taint;
         let ceiling = self.space_ceiling(admitted.scope.space()).await;
         let ceiling = ceiling.map_err(|error| unavailable(&trace, &error))?;
@@ -237,6 +240,7 @@ impl Inner {
             covered,
             progress: invocation.progress,
             client: invocation.client,
+            consent: invocation.consent,
         })
     }
 

@@ -13,7 +13,7 @@ use narthex_store::{StoreError, UnitOfWork};
 use super::record::Trace;
 use super::{Admitted, Method};
 use crate::gate::new_call;
-use crate::{CallError, Gate, ReadySurface, ToolSpec};
+use crate::{CallContext, CallError, Gate, ReadySurface, ToolSpec};
 
 impl Gate {
     /// The tools this agent could call, now and with this consent.
@@ -29,7 +29,7 @@ impl Gate {
             .await
             .map_err(|_| CallError::Unavailable)?;
         let runs = inner.is_stopped(&inner.place(admitted, surface)).is_ok();
-        let shown: Vec<Arc<ToolSpec>> = surface
+        let shown = surface
             .tools()
             // While it is stopped it would all be refused.
             .filter(|_| runs)
@@ -38,6 +38,20 @@ impl Gate {
             .collect();
         self.note(admitted, surface, method).await?;
         Ok(shown)
+    }
+
+    /// The tools of another surface that whoever makes this call could call there.
+    pub fn offers(&self, context: &CallContext, surface: &ReadySurface) -> Vec<Arc<ToolSpec>> {
+        let inner = self.inner();
+        let admitted = Admitted::of(context);
+        if inner.is_stopped(&inner.place(&admitted, surface)).is_err() {
+            return Vec::new();
+        }
+        // What holds for the call holds for what it is told.
+        let consent = Consent::AtMost(context.ceiling);
+        let shown =
+            surface.tools().filter(|tool| inner.is_shown(&admitted, surface, tool, consent, None));
+        shown.map(|tool| Arc::clone(&tool.spec)).collect()
     }
 
     /// Whether this agent could ask through a passage, now and with this consent.

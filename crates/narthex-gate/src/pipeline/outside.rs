@@ -52,7 +52,8 @@ impl Inner {
         let intent = RecordedIntent::new(trace.call, trace.tool.clone(), context, receipt)
             .saying(permit.progress.clone())
             .asking(self.asker(permit, &patience))
-            .going_on(begun.cloned());
+            .going_on(begun.cloned())
+            .by(permit.consent, trace);
         let acting = surface.perform(&intent, arguments);
         let performing = self.in_time_but(&patience, time, &permit.place, acting);
         let answer = tokio::select! {

@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use narthex_core::{
     Actor, ApprovalMark, Bound, CallId, Cost, Digest, Outcome, Phase, Reason, RecordDraft,
-    RequestId, Ruled, SessionId, SpaceId, Subject, Taint, Tier, TokenId, Transport,
+    RequestId, Ruled, RunId, SessionId, SpaceId, Subject, Taint, Tier, TokenId, Transport,
 };
 
 use super::Admitted;
@@ -27,6 +27,7 @@ pub(crate) struct Trace {
     pub(crate) tier: Option<Tier>,
     pub(crate) request: Option<RequestId>,
     pub(crate) session: Option<SessionId>,
+    pub(crate) run: Option<RunId>,
     pub(crate) started: Instant,
 }
 
@@ -48,6 +49,7 @@ impl Trace {
             tier: None,
             request: None,
             session: None,
+            run: None,
             started: Instant::now(),
         }
     }
@@ -59,6 +61,7 @@ impl Trace {
             space: admitted.scope.space(),
             surface: Some(surface.to_owned()),
             tool: tool.chars().take(Bound::TOOL_NAME_CHARS).collect(),
+            run: admitted.run.map(|run| run.id),
             ..Self::door(call, Actor::from(admitted.principal.agent.as_ref()), admitted.transport)
         }
     }
@@ -137,6 +140,7 @@ impl Trace {
             micros: Some(u64::try_from(self.started.elapsed().as_micros()).unwrap_or(u64::MAX)),
             request: self.request.clone(),
             session: self.session.clone(),
+            run: self.run,
             subject,
         }
     }

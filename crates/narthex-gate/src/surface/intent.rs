@@ -5,7 +5,8 @@ use std::marker::PhantomData;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use narthex_core::{
-    CallId, Principal, Question, Scope, SpaceId, Taint, Tier, Timestamp, Transport,
+    CallId, Consent, Principal, Question, RequestId, Scope, SessionId, SpaceId, Taint, Tier,
+    Timestamp, Transport,
 };
 use narthex_policy::{Asker, PolicyEngine};
 use narthex_store::Receipt;
@@ -13,7 +14,7 @@ use tokio::sync::mpsc;
 
 use crate::ToolError;
 use crate::input::{Ask, ClientCan, ClientOfCall, GoesOn, Kept};
-use crate::pipeline::{Begun, ClientAsker, PutAside};
+use crate::pipeline::{Begun, ClientAsker, PutAside, Trace};
 use crate::upstream::UpstreamProgress;
 
 /// Who is asking and where, as far as a surface may know.
@@ -87,6 +88,14 @@ impl<Site> Intent<Site> {
     }
 }
 
+/// What a client said around a call: it holds for the calls that come of it too.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct ClientWord {
+    pub(crate) consent: Consent,
+    pub(crate) request: Option<RequestId>,
+    pub(crate) session: Option<SessionId>,
+}
+
 /// An intent that is durable: what it takes to act outside the house.
 #[derive(Debug)]
 pub struct RecordedIntent {
@@ -97,6 +106,7 @@ pub struct RecordedIntent {
     progress: Option<mpsc::Sender<UpstreamProgress>>,
     client: Option<(ClientCan, Option<ClientAsker>)>,
     begun: Option<Arc<Begun>>,
+    pub(crate) word: ClientWord,
     aside: Mutex<Option<PutAside>>,
 }
 
@@ -104,7 +114,17 @@ impl RecordedIntent {
     // INVARIANT: needs the receipt of the intent's own record.
     pub(crate) fn new(call: CallId, tool: String, context: CallContext, receipt: Receipt) -> Self {
         let aside = Mutex::new(None);
-        Self { call, tool, context, receipt, progress: None, client: None, begun: None, aside }
+        Self {
+            call,
+            tool,
+            context,
+            receipt,
+            progress: None,
+            client: None,
+            begun: None,
+            word: ClientWord::default(),
+            aside,
+        }
     }
 
     pub(crate) fn saying(mut self, progress: Option<mpsc::Sender<UpstreamProgress>>) -> Self {
@@ -120,6 +140,13 @@ impl RecordedIntent {
 
     pub(crate) fn going_on(mut self, begun: Option<Arc<Begun>>) -> Self {
         self.begun = begun;
+        self
+    }
+
+    /// With what the client said around the call.
+    pub(crate) fn by(mut self, consent: Consent, trace: &Trace) -> Self {
+        let (request, session) = (trace.request.clone(), trace.session.clone());
+        self.word = ClientWord { consent, request, session };
         self
     }
 

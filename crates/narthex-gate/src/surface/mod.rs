@@ -12,6 +12,7 @@ use narthex_core::{Question, Reason, Slug, SpaceId};
 use serde_json::Value;
 
 pub use foreign::{Foreign, ForeignItem};
+pub(crate) use intent::ClientWord;
 pub use intent::{CallContext, Intent, Local, Observe, RecordedIntent};
 pub use spec::{Annotations, ResourceSpec, SurfaceInfo, ToolSpec, Weight};
 

@@ -1,10 +1,8 @@
-//! The one place where what a server calls things becomes fit to be seen and used: names as
-//! identifiers, descriptions within bounds, errors without secrets and places.
+//! The one place where what a server calls things becomes fit to be seen: descriptions within bounds,
+//! errors without secrets and places. Names become identifiers in [`narthex_core::Identifiers`].
 
 mod description;
 mod error_text;
-mod identifier;
 
 pub use description::{DESCRIPTION_CHARS, description, for_comment};
 pub use error_text::{ERROR_CHARS, Scrubber};
-pub use identifier::{Identifiers, escape, unescape};

@@ -1,10 +1,10 @@
 //! Looking at open matters when a house opens.
 
-use narthex_core::{ApprovalId, ProposalId};
+use narthex_core::{ApprovalId, ProposalId, RunId};
 use narthex_store::RowKey;
 use sqlx::SqliteConnection;
 
-use super::{Matter, Matters, approval, approvals, proposal, proposals};
+use super::{Matter, Matters, approval, approvals, proposal, proposals, run, runs};
 use crate::fault::Fault;
 use crate::rows::Fields;
 
@@ -23,7 +23,7 @@ pub(crate) const SEALED: &str = "house.matters_sealed";
 /// Looks at every row that says of itself that it is open.
 pub(crate) async fn look(conn: &mut SqliteConnection, key: &RowKey) -> Result<Found, Fault> {
     let mut found = Found::default();
-    for table in [APPROVALS, PROPOSALS] {
+    for table in [APPROVALS, PROPOSALS, RUNS] {
         let mut after = Vec::new();
         loop {
             let rows =
@@ -67,4 +67,10 @@ const PROPOSALS: Table = Table {
     ),
     matter: |row| row.id("id", ProposalId::from_bytes).map(Matter::Proposal),
     is_genuine: |row, key| proposal(row, key).is_ok(),
+};
+
+const RUNS: Table = Table {
+    after: runs!("WHERE id > ?1 ORDER BY id LIMIT 256"),
+    matter: |row| row.id("id", RunId::from_bytes).map(Matter::Run),
+    is_genuine: |row, key| run(row, key).is_ok(),
 };

@@ -1,5 +1,5 @@
 //! Open matters in a database that cannot be believed: requests for approval that wait, or are
-//! approved and not used, and proposals that wait, or are merges that were in conflict.
+//! approved and not used, proposals that wait, or are merges that were in conflict, and parked runs.
 //!
 //! Each row carries a MAC over all its fields, so that an edited one is not served. One put back as
 //! it once was, approved before its use, waiting before it was applied, is genuine too: so the
@@ -10,15 +10,17 @@
 mod approvals;
 mod load;
 mod proposals;
+mod runs;
 
 pub(crate) use approvals::{APPROVAL_BY_ID, approval, approvals, insert, update};
 pub(crate) use load::{SEALED, look};
 pub(crate) use proposals::{PROPOSAL_BY_ID, mac_of, merge_text, proposal, proposals};
+pub(crate) use runs::{RUN_BY_ID, insert_run, remove_run, run, runs};
 
 use std::sync::Arc;
 
 use narthex_core::{
-    Approval, ApprovalId, ApprovalStatus, Digest, Proposal, ProposalId, ProposalStatus,
+    Approval, ApprovalId, ApprovalStatus, Digest, Proposal, ProposalId, ProposalStatus, RunId,
 };
 
 use crate::fault::Fault;
@@ -33,6 +35,8 @@ pub(crate) enum Matter {
     Approval(ApprovalId),
     /// A proposal.
     Proposal(ProposalId),
+    /// A run that waits.
+    Run(RunId),
 }
 
 impl Named for Matter {
@@ -44,6 +48,7 @@ impl std::fmt::Display for Matter {
         match self {
             Self::Approval(id) => write!(f, "approval {id}"),
             Self::Proposal(id) => write!(f, "proposal {id}"),
+            Self::Run(id) => write!(f, "run {id}"),
         }
     }
 }
@@ -113,6 +118,8 @@ impl Bench<'_> {
                     .bind(id.as_bytes().as_slice())
             }
             Matter::Proposal(id) => sqlx::query("UPDATE proposals SET mac = NULL WHERE id = ?1")
+                .bind(id.as_bytes().as_slice()),
+            Matter::Run(id) => sqlx::query("UPDATE runs SET mac = zeroblob(32) WHERE id = ?1")
                 .bind(id.as_bytes().as_slice()),
         };
         query.execute(&mut *self.conn).await?;

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use async_trait::async_trait;
-use narthex_core::{ApprovalId, ProposalId};
+use narthex_core::{ApprovalId, ProposalId, RunId};
 use narthex_store::chain::StoredRecord;
 use narthex_store::{Approvals as _, LedgerReader as _, Proposals as _, Soundness, StoreError};
 
@@ -11,7 +11,7 @@ use crate::SqliteStore;
 use crate::fault::Fault;
 use crate::gate::{DAMAGED, Gate};
 use crate::identity::{AGENTS, Name, SPACES, Signed, TOKENS, Table};
-use crate::matter::{self, Matter, approvals, proposals};
+use crate::matter::{self, Matter, RUN_BY_ID, approvals, proposals, runs};
 use crate::rows::Fields;
 
 #[async_trait]
@@ -77,6 +77,7 @@ impl SqliteStore {
             Kind::Proposals => {
                 matter::proposal(row, key).is_ok_and(|found| found.is_current(matters))
             }
+            Kind::Runs => matter::run(row, key).is_ok_and(|found| found.is_current(matters)),
             Kind::Identities(table) => Signed::current(row, table, key, gate.identities()).is_ok(),
         }
     }
@@ -91,6 +92,10 @@ impl SqliteStore {
             Kind::Proposals => {
                 let id = ProposalId::from_bytes(id).map_err(Fault::damaged)?;
                 self.proposal(id).await.map(|found| found.map(drop))
+            }
+            Kind::Runs => {
+                let found = self.matter(RUN_BY_ID, &[Some(id)], matter::run).await;
+                found.map(|found| found.map(drop))
             }
             Kind::Identities(table) => {
                 let known = self.known();
@@ -112,6 +117,7 @@ impl SqliteStore {
 enum Kind {
     Approvals,
     Proposals,
+    Runs,
     Identities(&'static Table),
 }
 
@@ -121,6 +127,7 @@ impl Kind {
         match self {
             Self::Approvals => approvals!("WHERE id > ?1 ORDER BY id LIMIT 256"),
             Self::Proposals => proposals!("WHERE p.id > ?1 ORDER BY p.id LIMIT 256"),
+            Self::Runs => runs!("WHERE id > ?1 ORDER BY id LIMIT 256"),
             Self::Identities(table) => table.after,
         }
     }
@@ -130,6 +137,7 @@ impl Kind {
         let matter = |matter: &Matter| match (self, matter) {
             (Self::Approvals, Matter::Approval(id)) => Some(id.as_bytes().to_vec()),
             (Self::Proposals, Matter::Proposal(id)) => Some(id.as_bytes().to_vec()),
+            (Self::Runs, Matter::Run(id)) => Some(id.as_bytes().to_vec()),
             _ => None,
         };
         let identity = |name: &Name| match self {
@@ -145,15 +153,17 @@ impl Kind {
         let what = match self {
             Self::Approvals => Matter::Approval(ApprovalId::from_bytes(id).ok()?).to_string(),
             Self::Proposals => Matter::Proposal(ProposalId::from_bytes(id).ok()?).to_string(),
+            Self::Runs => Matter::Run(RunId::from_bytes(id).ok()?).to_string(),
             Self::Identities(table) => (table.name_of)(id).ok()?.to_string(),
         };
         self.known(gate).contains(id).then(|| format!("{what} was taken away from outside"))
     }
 }
 
-const KINDS: [Kind; 5] = [
+const KINDS: [Kind; 6] = [
     Kind::Approvals,
     Kind::Proposals,
+    Kind::Runs,
     Kind::Identities(&SPACES),
     Kind::Identities(&AGENTS),
     Kind::Identities(&TOKENS),

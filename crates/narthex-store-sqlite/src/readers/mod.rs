@@ -10,6 +10,7 @@ mod ledger;
 mod matter;
 mod pages;
 mod proposals;
+mod runs;
 mod search;
 mod spaces;
 mod tokens;

@@ -31,6 +31,7 @@ pub mod ledger;
 pub mod merges;
 pub mod pages;
 pub mod proposals;
+pub mod runs;
 pub mod search;
 pub mod servers;
 pub mod settings;
@@ -175,6 +176,11 @@ macro_rules! store_suite {
                 each_is_used_exactly_once_under_load,
                 what_was_asked_for_long_ago_is_forgotten,
             }
+            runs {
+                a_run_reads_back_as_parked,
+                it_is_taken_up_once_and_by_whose_it_is,
+                only_so_many_wait_and_what_is_over_goes,
+            }
             budgets {
                 the_ledger_is_the_account,
                 a_budget_is_reached_and_not_passed,
@@ -312,6 +318,7 @@ mod tests {
             ("merges", include_str!("merges.rs")),
             ("pages", include_str!("pages.rs")),
             ("proposals", include_str!("proposals.rs")),
+            ("runs", include_str!("runs.rs")),
             ("search", include_str!("search.rs")),
             ("servers", include_str!("servers.rs")),
             ("settings", include_str!("settings.rs")),

@@ -14,6 +14,7 @@ mod page_rows;
 mod pages;
 pub(super) mod proposals;
 mod prune;
+mod runs;
 mod servers;
 mod settings;
 mod spaces;
@@ -78,6 +79,8 @@ pub(super) async fn apply(
             approvals::decide(bench, id, digest, (approve, note), at).await
         }
         Effect::WrongNonce { id, most } => approvals::wrong_nonce(bench, id, most).await,
+        Effect::ParkRun { run, cap, now } => runs::park(bench, &run, cap, now).await,
+        Effect::TakeUpRun { id, holder } => runs::take_up(bench, id, holder).await,
         Effect::PruneLedger { to } => prune::prune(conn, seal_key, to).await,
         Effect::AddToken { id, agent, label, keyed_hash, created, expires } => {
             let token = tokens::New { id, agent, label, keyed_hash, created, expires };
@@ -143,6 +146,8 @@ pub(super) const fn touches(effect: &Effect) -> Touches {
         | Effect::RequestApproval { .. }
         | Effect::DecideApproval { .. }
         | Effect::WrongNonce { .. }
+        | Effect::ParkRun { .. }
+        | Effect::TakeUpRun { .. }
         | Effect::PruneLedger { .. } => NOTHING,
     }
 }

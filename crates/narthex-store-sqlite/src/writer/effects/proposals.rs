@@ -28,7 +28,9 @@ pub(super) async fn open(
         EntityType::Graph => merges::must_be_possible(bench, proposal).await?,
         // It belongs to no space.
         EntityType::Conversation => return Err(Refused::NotFound("conversation").into()),
-        EntityType::Server => return Err(Refused::NotFound("server").into()),
+        EntityType::Server | EntityType::Code => {
+            return Err(Refused::NotFound("server").into());
+        }
     }
     if waiting(bench, proposal).await? >= usize::try_from(cap).unwrap_or(usize::MAX) {
         return Err(Refused::TooManyOpen { cap }.into());

@@ -66,7 +66,7 @@ fn readable(name: &str) -> String {
 }
 
 /// A name spelled out so that it is an identifier and nothing of it is lost.
-pub fn escape(name: &str) -> String {
+fn escape(name: &str) -> String {
     let mut out = String::from("$");
     for c in name.chars() {
         if is_part(c) {
@@ -80,7 +80,8 @@ pub fn escape(name: &str) -> String {
 }
 
 /// The name that was spelled out, if this is one that was.
-pub fn unescape(identifier: &str) -> Option<String> {
+#[cfg(test)]
+fn unescape(identifier: &str) -> Option<String> {
     let mut rest = identifier.strip_prefix('$')?;
     let mut out = String::new();
     while let Some((plain, after)) = rest.split_once('$') {

@@ -1,0 +1,423 @@
+//! A program of an agent's: many calls, each decided on by itself, in the agent's name.
+//!
+//! What only looks need not wait for the disk each time, as the program is shut in: its records are
+//! durable before anything it does takes effect, before it is parked, and before its result leaves.
+//! What it was told counts at once for what it does next.
+//!
+//! INVARIANT: nothing leaves a run before [`Run::flush`] said that everything it was told is in the
+//! ledger.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use narthex_core::{
+    EffectSite, Holder, Outcome, ParkedRun, Phase, Reason, RecordDraft, RunId, Scope, Subject,
+    Taint,
+};
+use narthex_store::{Effect, Guard, Refused, StoreError, UnitOfWork};
+use serde_json::Value;
+use tokio::sync::Notify;
+use tokio_util::sync::CancellationToken;
+
+use super::act::{Sealed, observed, stopped};
+use super::decide::Permit;
+use super::record::Trace;
+use super::{Admitted, Invocation};
+use crate::gate::{Inner, new_call};
+use crate::surface::ClientWord;
+use crate::{CallContext, CallError, Gate, ReadySurface, RecordedIntent, ToolError, ToolOutput};
+
+/// That a call is made by a program, and what the program was told that is not durable yet.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct RunMark {
+    pub(crate) id: RunId,
+    pub(crate) taint: Taint,
+}
+
+/// That an answer goes to a program that is shut in. Only a run makes one.
+pub(super) struct Inside(());
+
+/// A run of a program, for the agent whose call it is.
+#[derive(Debug)]
+pub struct Run {
+    gate: Gate,
+    id: RunId,
+    caller: Admitted,
+    word: ClientWord,
+    held: Arc<Held>,
+}
+
+impl Gate {
+    /// Begins a run, or goes on with one, in the name of whoever made the call.
+    pub fn run(&self, intent: &RecordedIntent, id: RunId) -> Run {
+        Run {
+            gate: self.clone(),
+            id,
+            caller: Admitted::of(intent.context()),
+            word: intent.word.clone(),
+            held: Arc::default(),
+        }
+    }
+
+    /// Takes up a run that waits, if it is the caller's: once, for from here on it waits no more.
+    pub async fn take_up_run(
+        &self,
+        intent: &RecordedIntent,
+        id: RunId,
+    ) -> Result<Option<ParkedRun>, CallError> {
+        let run = self.run(intent, id);
+        let holder = run.caller.holder();
+        let store = &self.inner().store;
+        let Some(parked) = store.parked_run(holder, id).await.map_err(unavailable)? else {
+            return Ok(None);
+        };
+        if parked.until < self.inner().clock.now() {
+            return Ok(None);
+        }
+        let unit = UnitOfWork::effect(Effect::TakeUpRun { id, holder }, run.record("run.resumed"));
+        match store.commit(unit).await {
+            Ok(_) => Ok(Some(parked)),
+            // Somebody else was faster.
+            Err(StoreError::Refused(Refused::NotFound(_))) => Ok(None),
+            Err(error) => Err(unavailable(error)),
+        }
+    }
+
+    /// The run of exactly this program that waits, if the caller has one.
+    pub async fn parked_run_of(
+        &self,
+        intent: &RecordedIntent,
+        asked: narthex_core::Digest,
+    ) -> Result<Option<RunId>, CallError> {
+        let holder = Admitted::of(intent.context()).holder();
+        let parked = self.inner().store.parked_runs(Some(holder)).await.map_err(unavailable)?;
+        let now = self.inner().clock.now();
+        let same = |run: &&ParkedRun| run.asked == asked && run.until >= now;
+        Ok(parked.iter().find(same).map(|run| run.id))
+    }
+}
+
+impl Run {
+    /// Its id.
+    pub const fn id(&self) -> RunId {
+        self.id
+    }
+
+    /// Makes a call as the agent would have made it.
+    pub async fn call(
+        &self,
+        surface: &Arc<ReadySurface>,
+        tool: &str,
+        arguments: Value,
+    ) -> Result<ToolOutput, CallError> {
+        self.held.is_whole()?;
+        let admitted = self.admitted().await?;
+        let invocation = self.invocation(tool, arguments);
+        let inner = self.gate.inner();
+        match surface.tool(tool).map(|tool| tool.spec.effects.site) {
+            // One that is not there is refused like any.
+            Some(EffectSite::Observe) | None => {
+                let permit = inner.decide(&admitted, surface, invocation, None).await?;
+                self.look(surface, permit).await
+            }
+            Some(EffectSite::ByCall) => {
+                let permit = inner.decide(&admitted, surface, invocation.clone(), None).await?;
+                if permit.weight.effects.site == EffectSite::Observe {
+                    return self.look(surface, permit).await;
+                }
+                self.act(admitted, surface, invocation).await
+            }
+            Some(EffectSite::Local | EffectSite::External) => {
+                self.act(admitted, surface, invocation).await
+            }
+        }
+    }
+
+    /// Waits until everything the program was told is in the ledger.
+    pub async fn flush(&self) -> Result<(), CallError> {
+        loop {
+            let settled = self.held.settled.notified();
+            tokio::pin!(settled);
+            // From here on no sign is missed.
+            settled.as_mut().enable();
+            {
+                let state = self.held.lock();
+                if !state.under_way {
+                    return state.broken.clone().map_or(Ok(()), Err);
+                }
+            }
+            settled.await;
+        }
+    }
+
+    /// Keeps the run until the owner has decided, durably.
+    pub async fn park(&self, parked: ParkedRun, cap: u32) -> Result<(), CallError> {
+        self.flush().await?;
+        let inner = self.gate.inner();
+        let place = narthex_core::Place {
+            agent: self.caller.principal.agent.id,
+            reaches: match self.caller.scope {
+                Scope::Space(own) => narthex_core::Reaches::One(own),
+                Scope::AllSpaces => narthex_core::Reaches::across(&inner.stops.now()),
+            },
+            upstream: None,
+        };
+        let now = inner.clock.now();
+        let unit = UnitOfWork {
+            guards: vec![Guard::NotStopped(place)],
+            ..UnitOfWork::effect(
+                Effect::ParkRun { run: Box::new(parked), cap, now },
+                self.record("run.parked"),
+            )
+        };
+        match inner.store.commit(unit).await {
+            Ok(_) => Ok(()),
+            Err(StoreError::Refused(refused)) => {
+                let refused = ToolError::from(StoreError::Refused(refused));
+                match refused {
+                    ToolError::Caller { reason, message, .. } => {
+                        Err(CallError::Refused { reason, message })
+                    }
+                    _ => Err(CallError::Unavailable),
+                }
+            }
+            Err(error) => Err(unavailable(error)),
+        }
+    }
+
+    /// Looks something up for the program; the record follows.
+    async fn look(
+        &self,
+        surface: &ReadySurface,
+        mut permit: Permit,
+    ) -> Result<ToolOutput, CallError> {
+        let inner = self.gate.inner();
+        let arguments = std::mem::take(&mut permit.arguments);
+        let looked = inner.look(surface.shared().as_ref(), &permit, arguments).await;
+        if let Err(ToolError::Caller { reason: Reason::Stopped, .. }) = &looked {
+            return inner.fail(&permit.trace, permit.holder, stopped()).await;
+        }
+        let mut answer = Sealed(looked);
+        let unit = UnitOfWork {
+            guards: inner.when_looked(&permit),
+            ..inner.releasing(&permit, &mut answer, observed)
+        };
+        self.hold(HeldUnit { trace: permit.trace, holder: permit.holder, unit });
+        answer.open_inside(Inside(()))
+    }
+
+    /// Does something for the program, after what it was told is durable, in a task of its own.
+    async fn act(
+        &self,
+        admitted: Admitted,
+        surface: &Arc<ReadySurface>,
+        invocation: Invocation,
+    ) -> Result<ToolOutput, CallError> {
+        self.flush().await?;
+        let (inner, surface) = (Arc::clone(self.gate.inner()), Arc::clone(surface));
+        let hung_up = CancellationToken::new();
+        let watch = hung_up.clone();
+        let task = self.gate.inner().tasks.spawn(async move {
+            inner.decide_and_act(&admitted, &surface, invocation, &watch).await
+        });
+        let _cancels_when_dropped = hung_up.drop_guard();
+        task.await.unwrap_or_else(|error| {
+            tracing::error!(%error, "a call of a program ended abnormally");
+            Err(CallError::Internal)
+        })
+    }
+
+    /// The agent as it is now, with what it was told.
+    async fn admitted(&self) -> Result<Admitted, CallError> {
+        if !self.gate.still_good(&self.caller).await {
+            return Err(CallError::Unauthorized);
+        }
+        let id = self.caller.principal.agent.id;
+        let agent = self.gate.current_agent(id).await.map_err(|refusal| match refusal.reason {
+            Reason::Unavailable => CallError::Unavailable,
+            _ => CallError::Unauthorized,
+        })?;
+        if agent.disabled {
+            return Err(CallError::Unauthorized);
+        }
+        let mut now = self.caller.clone();
+        now.principal.agent = agent;
+        now.run = Some(RunMark { id: self.id, taint: self.held.lock().taint });
+        Ok(now)
+    }
+
+    fn invocation(&self, tool: &str, arguments: Value) -> Invocation {
+        Invocation {
+            tool: tool.to_owned(),
+            arguments,
+            consent: self.word.consent,
+            request: self.word.request.clone(),
+            session: self.word.session.clone(),
+            passage: false,
+            progress: None,
+            client: None,
+            repeats: None,
+        }
+    }
+
+    fn record(&self, what: &str) -> RecordDraft {
+        let mut trace = Trace::inside(new_call(), &self.caller, "code", what);
+        trace.run = Some(self.id);
+        trace.request.clone_from(&self.word.request);
+        trace.session.clone_from(&self.word.session);
+        RecordDraft {
+            phase: Phase::House,
+            ..trace.outcome(Outcome::Ok, Reason::Permitted, Subject::one("run", self.id))
+        }
+    }
+
+    /// Puts a record where it will be written soon, in order.
+    fn hold(&self, unit: HeldUnit) {
+        let mut state = self.held.lock();
+        if let Some(arms) = &unit.unit.arms {
+            state.taint = state.taint.and(arms.taint);
+        }
+        state.waiting.push(unit);
+        if !state.under_way {
+            state.under_way = true;
+            let (inner, held) = (Arc::clone(self.gate.inner()), Arc::clone(&self.held));
+            self.gate.inner().tasks.spawn(async move { held.write_down(&inner).await });
+        }
+    }
+}
+
+impl Admitted {
+    /// Whoever made a call that passed the gate.
+    pub(crate) fn of(context: &CallContext) -> Self {
+        let CallContext { principal, scope, transport, .. } = context;
+        Self { principal: principal.clone(), scope: *scope, transport: *transport, run: None }
+    }
+}
+
+/// What a program was told and what is not in the ledger yet.
+#[derive(Debug, Default)]
+struct Held {
+    state: Mutex<State>,
+    settled: Notify,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    waiting: Vec<HeldUnit>,
+    under_way: bool,
+    taint: Taint,
+    broken: Option<CallError>,
+}
+
+#[derive(Debug)]
+struct HeldUnit {
+    trace: Trace,
+    holder: Holder,
+    unit: UnitOfWork,
+}
+
+impl Held {
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn is_whole(&self) -> Result<(), CallError> {
+        self.lock().broken.clone().map_or(Ok(()), Err)
+    }
+
+    /// Writes down what there is, and what comes meanwhile.
+    async fn write_down(&self, inner: &Arc<Inner>) {
+        loop {
+            let waiting = {
+                let mut state = self.lock();
+                if state.waiting.is_empty() {
+                    state.under_way = false;
+                    break;
+                }
+                std::mem::take(&mut state.waiting)
+            };
+            for together in in_groups(waiting) {
+                if let Err(error) = commit(inner, together).await {
+                    self.lock().broken.get_or_insert(error);
+                }
+            }
+        }
+        self.settled.notify_waiters();
+    }
+}
+
+/// Makes what belongs together durable; one by one where not all of it may be.
+async fn commit(inner: &Arc<Inner>, mut together: Vec<HeldUnit>) -> Result<(), CallError> {
+    if together.len() > 1 {
+        let all = merged(together.iter().map(|held| &held.unit));
+        match inner.store.commit(all).await {
+            Ok(_) => return Ok(()),
+            Err(StoreError::Refused(_)) => {}
+            Err(error) => return Err(unavailable(error)),
+        }
+    }
+    let mut ended = Ok(());
+    for held in together.drain(..) {
+        let one = match inner.store.commit(held.unit).await {
+            Ok(_) => Ok(()),
+            Err(error @ StoreError::Refused(_)) => {
+                inner.fail(&held.trace, held.holder, error.into()).await.map(drop)
+            }
+            Err(error) => Err(unavailable(error)),
+        };
+        ended = ended.and(one);
+    }
+    ended
+}
+
+/// What can be one unit: it does the same to the latch, and is checked against the same.
+fn in_groups(waiting: Vec<HeldUnit>) -> Vec<Vec<HeldUnit>> {
+    let mut groups: Vec<Vec<HeldUnit>> = Vec::new();
+    for held in waiting {
+        let armed = |held: &HeldUnit| held.unit.arms.as_ref().map(|arms| arms.taint);
+        match groups.last_mut() {
+            Some(group)
+                if group.len() < MOST_TOGETHER && group.last().map(armed) == Some(armed(&held)) =>
+            {
+                group.push(held);
+            }
+            _ => groups.push(vec![held]),
+        }
+    }
+    groups
+}
+
+fn merged<'a>(units: impl Iterator<Item = &'a UnitOfWork>) -> UnitOfWork {
+    let mut all = UnitOfWork::default();
+    for unit in units {
+        for guard in &unit.guards {
+            merge_guard(&mut all.guards, guard);
+        }
+        match (&mut all.arms, &unit.arms) {
+            (Some(known), Some(new)) => known.cause.last = new.cause.last,
+            (arms @ None, new) => arms.clone_from(new),
+            (Some(_), None) => {}
+        }
+        all.records.extend(unit.records.iter().cloned());
+    }
+    all
+}
+
+/// The budget is checked over all records of a unit, so once is enough; a place is asked about once.
+fn merge_guard(guards: &mut Vec<Guard>, guard: &Guard) {
+    let known = guards.iter().any(|known| match (known, guard) {
+        (Guard::WithinBudget { holder: a, .. }, Guard::WithinBudget { holder: b, .. }) => a == b,
+        (Guard::NotStopped(a), Guard::NotStopped(b)) => a == b,
+        _ => false,
+    });
+    if !known {
+        guards.push(guard.clone());
+    }
+}
+
+fn unavailable(error: StoreError) -> CallError {
+    tracing::error!(%error, "what a program did could not be recorded");
+    CallError::Unavailable
+}
+
+/// Records in one unit.
+const MOST_TOGETHER: usize = 256;
