@@ -19,6 +19,9 @@ pub struct ToolOutput {
     pub cost: Option<Cost>,
     /// The whole result as an upstream gave it, where it did: then this is sent, and nothing else.
     pub raw: Option<RawResult>,
+    /// What it waits for, where it says that something waits: clients that can be sent to the owner's
+    /// console are, instead of being told.
+    pub waiting: Option<Box<Waiting>>,
     /// The text mirror, once it was made.
     text: Option<String>,
 }
@@ -32,6 +35,7 @@ impl ToolOutput {
             subject: Subject::default(),
             cost: None,
             raw: None,
+            waiting: None,
             text: None,
         }
     }
@@ -44,6 +48,11 @@ impl ToolOutput {
     /// With what its text brings and what it was about.
     pub fn about(self, taint: Taint, subject: Subject) -> Self {
         Self { taint, subject, ..self }
+    }
+
+    /// With what it waits for.
+    pub fn waiting_for(self, waiting: Option<Waiting>) -> Self {
+        Self { waiting: waiting.map(Box::new), ..self }
     }
 
     /// The text mirror of the structured answer.

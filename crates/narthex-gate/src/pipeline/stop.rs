@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use narthex_core::{
-    Actor, Engaged, EngagedBy, Outcome, Phase, Place, Reason, RecordDraft, Subject, SwitchScope,
+    Actor, Agent, Engaged, EngagedBy, Outcome, Phase, Place, Reason, RecordDraft, Subject, SwitchScope,
     Switches, Transport,
 };
 use narthex_store::{Effect, StoreError, UnitOfWork};
@@ -79,7 +79,7 @@ impl Gate {
         note: &str,
     ) -> Result<bool, StopError> {
         let inner = self.inner();
-        let note = note.chars().filter(|c| !c.is_control()).take(MAX_NOTE_CHARS).collect();
+        let note = plain(note);
         let engaged = Engaged { scope: scope.clone(), by, note, at: inner.clock.now() };
         let known = inner.stops.now().get(&scope).is_some();
         inner.stops.change(|switches| {
@@ -102,6 +102,31 @@ impl Gate {
                 Err(StopError::NotDurable(error))
             }
         }
+    }
+
+    /// An agent stops itself: durably first, then in memory, so that the call it does it by is still
+    /// answered. It is finished whatever becomes of that call.
+    pub async fn stop_itself(&self, agent: &Agent, note: &str) -> Result<(), StopError> {
+        let (gate, scope) = (self.clone(), SwitchScope::Agent(agent.id));
+        let (actor, note) = (Actor::from(agent), plain(note));
+        let task = self.inner().tasks.spawn(async move {
+            let inner = gate.inner();
+            let _turn = inner.turns.lock().await;
+            let by = EngagedBy::Agent;
+            let engaged = Engaged { scope: scope.clone(), by, note, at: inner.clock.now() };
+            let record = switch_record("switch.engage", by, actor, &scope);
+            let unit = UnitOfWork::effect(Effect::EngageSwitch(engaged.clone()), record);
+            let durable = inner.store.commit(unit).await;
+            inner.stops.change(|switches| {
+                switches.engage(engaged);
+            });
+            inner.asides.end_stopped(&inner.stops.now());
+            durable.map(drop).map_err(StopError::NotDurable)
+        });
+        task.await.unwrap_or_else(|error| {
+            tracing::error!(%error, "an agent could not be stopped as it asked");
+            Err(StopError::NotDurable(StoreError::Unavailable("interrupted".to_owned())))
+        })
     }
 
     /// Lifts a switch: durably first, then in memory. Only an owner's request gets here.
@@ -145,6 +170,10 @@ impl Inner {
     pub(super) fn is_stopped(&self, place: &Place) -> Result<(), Reason> {
         if self.stops.stops(place) { Err(Reason::Stopped) } else { Ok(()) }
     }
+}
+
+fn plain(note: &str) -> String {
+    note.chars().filter(|c| !c.is_control()).take(MAX_NOTE_CHARS).collect()
 }
 
 fn unread(note: &str) -> Switches {

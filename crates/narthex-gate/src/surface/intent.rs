@@ -5,7 +5,7 @@ use std::marker::PhantomData;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use narthex_core::{
-    CallId, Consent, Principal, Question, RequestId, Scope, SessionId, SpaceId, Taint, Tier,
+    CallId, Consent, Holder, Principal, Question, RequestId, Scope, SessionId, SpaceId, Taint, Tier,
     Timestamp, Transport,
 };
 use narthex_policy::{Asker, PolicyEngine};
@@ -199,6 +199,11 @@ impl RecordedIntent {
     /// Who is asking and where.
     pub const fn context(&self) -> &CallContext {
         &self.context
+    }
+
+    /// Whose state the call is charged to.
+    pub fn holder(&self) -> Holder {
+        Holder { agent: self.context.principal.agent.id, space: self.context.scope.space() }
     }
 
     /// The intent's place in the ledger.

@@ -1,0 +1,145 @@
+//! Workers that are shut in and wait, so that a run need not.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use narthex_core::AgentId;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio_util::task::TaskTracker;
+
+use crate::config::SandboxConfig;
+use crate::layer::{Layer, LayerFault, Worker};
+
+/// Where workers come from. Cheap to clone; all clones are one pool.
+#[derive(Debug, Clone)]
+pub struct Pool(Arc<Inner>);
+
+#[derive(Debug)]
+struct Inner {
+    layer: Arc<dyn Layer>,
+    config: SandboxConfig,
+    ready: Mutex<Vec<Box<dyn Worker>>>,
+    runs: Arc<Semaphore>,
+    agents: Mutex<HashMap<AgentId, Arc<Semaphore>>>,
+    tasks: TaskTracker,
+}
+
+/// A worker, and the right to one for as long as it is held.
+#[derive(Debug)]
+pub(crate) struct Turn {
+    pub(crate) worker: Box<dyn Worker>,
+    pub(crate) rights: Rights,
+}
+
+/// The right to run: of the house, and of the agent.
+#[derive(Debug)]
+pub(crate) struct Rights {
+    _of_house: OwnedSemaphorePermit,
+    _of_agent: OwnedSemaphorePermit,
+}
+
+/// Why there is no worker now.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum NoTurn {
+    #[error("too many programs run already")]
+    Busy,
+    #[error(transparent)]
+    Layer(#[from] LayerFault),
+}
+
+impl Pool {
+    /// A pool over a layer. Nothing is started before it is asked for.
+    pub fn new(layer: Arc<dyn Layer>, config: SandboxConfig) -> Self {
+        Self(Arc::new(Inner {
+            runs: Arc::new(Semaphore::new(config.runs)),
+            layer,
+            config,
+            ready: Mutex::default(),
+            agents: Mutex::default(),
+            tasks: TaskTracker::new(),
+        }))
+    }
+
+    /// Its bounds.
+    pub fn config(&self) -> &SandboxConfig {
+        &self.0.config
+    }
+
+    /// What it is a pool of.
+    pub fn layer(&self) -> &dyn Layer {
+        self.0.layer.as_ref()
+    }
+
+    /// Makes workers ready, if there are fewer than there should be.
+    pub fn warm(&self) {
+        let pool = self.clone();
+        self.0.tasks.spawn(async move { pool.fill().await });
+    }
+
+    /// Ends those that wait, and waits until whatever was started is gone.
+    pub async fn close(&self) {
+        self.0.tasks.close();
+        self.0.tasks.wait().await;
+        let ready = std::mem::take(&mut *self.0.ready());
+        for worker in ready {
+            drop(worker);
+        }
+    }
+
+    /// A worker, when it is the agent's turn. However many programs an agent has, others get theirs.
+    pub(crate) async fn turn(&self, agent: AgentId) -> Result<Turn, NoTurn> {
+        let rights = tokio::time::timeout(self.0.config.turn, self.rights(agent)).await;
+        let rights = rights.ok().flatten().ok_or(NoTurn::Busy)?;
+        let ready = self.0.ready().pop();
+        let worker = match ready {
+            Some(worker) => worker,
+            None => self.0.layer.start().await?,
+        };
+        self.warm();
+        Ok(Turn { worker, rights })
+    }
+
+    async fn rights(&self, agent: AgentId) -> Option<Rights> {
+        let own = self.0.own(agent);
+        // First its own, so that one agent's programs never stand in line for others'.
+        let of_agent = own.acquire_owned().await.ok()?;
+        let of_house = Arc::clone(&self.0.runs).acquire_owned().await.ok()?;
+        Some(Rights { _of_house: of_house, _of_agent: of_agent })
+    }
+
+    async fn fill(&self) {
+        while self.0.ready().len() < self.0.config.ready {
+            match self.0.layer.start().await {
+                Ok(worker) => {
+                    let mut ready = self.0.ready();
+                    if ready.len() < self.0.config.ready {
+                        ready.push(worker);
+                    }
+                }
+                Err(error) => {
+                    tracing::warn!(%error, "no worker could be made ready");
+                    return;
+                }
+            }
+        }
+    }
+}
+
+impl Inner {
+    fn ready(&self) -> MutexGuard<'_, Vec<Box<dyn Worker>>> {
+        self.ready.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn own(&self, agent: AgentId) -> Arc<Semaphore> {
+        let mut agents = self.agents.lock().unwrap_or_else(PoisonError::into_inner);
+        if agents.len() > MOST_AGENTS {
+            // Whoever has nothing under way is made anew when it comes back.
+            agents.retain(|_, own| own.available_permits() < self.config.runs_per_agent);
+        }
+        let new = || Arc::new(Semaphore::new(self.config.runs_per_agent));
+        Arc::clone(agents.entry(agent).or_insert_with(new))
+    }
+}
+
+/// Agents that are remembered before those without a run are forgotten.
+const MOST_AGENTS: usize = 1_024;

@@ -1,0 +1,151 @@
+//! `execute_code`: runs a program.
+
+use std::time::Duration;
+
+use narthex_core::{Digest, Journal, ParkedRun, Reason, RunId};
+use narthex_gate::{CallError, RecordedIntent, ToolError, ToolOutput};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::json;
+
+use super::host::RunHost;
+use super::result::{self, RunResult};
+use super::{CodeSurface, Declared, Does, resume_run};
+use crate::drive::{Outcome, Program, drive};
+use crate::pool::NoTurn;
+
+pub(super) const DECLARED: Declared = Declared {
+    name: "execute_code",
+    title: "Run a program",
+    description: "Runs a JavaScript or TypeScript program in a sandbox. Its modules are what \
+                  list_modules shows: require(\"host:…\") or import. Calls look synchronous, throw \
+                  HostError, and each is decided on and recorded like a call of yours. The value of the \
+                  last expression (or of a top-level return, or of main()) is the result, as JSON. There \
+                  is no network, no file, no timer. A call that needs the owner pauses the run: use \
+                  resume_run with its id once the owner has decided.",
+    does: Does::Run,
+};
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Input {
+    /// The program.
+    #[schemars(length(min = 1))]
+    code: String,
+    /// Milliseconds of its own time, if less than it may have; waiting for calls does not count.
+    #[schemars(with = "u32", range(min = 1, max = 60000))]
+    #[serde(default)]
+    timeout_ms: Option<u32>,
+}
+
+pub(super) async fn run(
+    surface: &CodeSurface,
+    intent: &RecordedIntent,
+    input: Input,
+) -> Result<ToolOutput, ToolError> {
+    let most = surface.parts.pool.config().source;
+    if input.code.len() > most {
+        let message = format!("the program has {} bytes where {most} are allowed", input.code.len());
+        return Err(ToolError::caller(Reason::LimitReached, message));
+    }
+    let asked = Digest::of_json(&json!({"code": input.code, "timeout_ms": input.timeout_ms}));
+    // The same program again, while it waits, is that run.
+    let waits = surface.parts.gate.parked_run_of(intent, asked).await.map_err(failed)?;
+    if let Some(id) = waits
+        && let Some(done) = resume_run::resume(surface, intent, id).await?
+    {
+        return Ok(done);
+    }
+    let mut seed = [0; 8];
+    getrandom::fill(&mut seed).map_err(|error| ToolError::Unavailable(error.to_string()))?;
+    let now = surface.parts.gate.clock().now();
+    let started = Started {
+        id: RunId::from_uuid(narthex_store::fresh_uuid()),
+        source: input.code,
+        asked,
+        script: input.timeout_ms.map(|millis| Duration::from_millis(millis.into())),
+        journal: Journal::new(u64::from_le_bytes(seed), now),
+    };
+    go(surface, intent, started).await
+}
+
+/// A run that begins, or goes on.
+pub(super) struct Started {
+    pub(super) id: RunId,
+    pub(super) source: String,
+    pub(super) asked: Digest,
+    pub(super) script: Option<Duration>,
+    pub(super) journal: Journal,
+}
+
+/// Runs until it is over or waits.
+pub(super) async fn go(
+    surface: &CodeSurface,
+    intent: &RecordedIntent,
+    started: Started,
+) -> Result<ToolOutput, ToolError> {
+    let (gate, pool) = (&surface.parts.gate, &surface.parts.pool);
+    let modules = surface.modules(intent.context()).await?;
+    let turn = pool.turn(intent.context().principal.agent.id).await.map_err(no_turn)?;
+    let run = gate.run(intent, started.id);
+    let program = Program {
+        source: started.source.clone(),
+        modules: modules.names(),
+        journal: started.journal,
+        script: started.script,
+    };
+    let host = RunHost { gate, run: &run, modules: &modules };
+    let outcome = drive(turn.worker, program, pool.config(), &host).await;
+    drop(turn.rights);
+    match outcome {
+        Outcome::Over(report) => {
+            run.flush().await.map_err(failed)?;
+            result::over(run.id(), *report)
+        }
+        Outcome::Broken(error) => Err(failed(error)),
+        Outcome::Parked { report, journal, waiting } => {
+            let config = pool.config();
+            let now = gate.clock().now();
+            let kept_for = i64::try_from(config.parked_for.as_millis()).unwrap_or(i64::MAX);
+            let parked = ParkedRun {
+                id: run.id(),
+                holder: intent.holder(),
+                program: started.source,
+                asked: started.asked,
+                waiting: waiting.iter().map(|waiting| waiting.approval).collect(),
+                journal,
+                parked: now,
+                until: now.plus_millis(kept_for),
+            };
+            if result::size(&parked) > config.journal {
+                run.flush().await.map_err(failed)?;
+                return result::too_much_to_wait(run.id(), *report, config.journal);
+            }
+            run.park(parked, config.parked).await.map_err(failed)?;
+            let output = RunResult::paused(run.id(), *report, &waiting)?;
+            Ok(output.waiting_for(waiting.into_iter().next()))
+        }
+    }
+}
+
+/// What the gate says when a run cannot go on.
+pub(super) fn failed(error: CallError) -> ToolError {
+    match error {
+        CallError::Refused { reason, message } => ToolError::caller(reason, message),
+        CallError::Unauthorized => {
+            ToolError::caller(Reason::Unauthorized, Reason::Unauthorized.message())
+        }
+        CallError::Unavailable => ToolError::Unavailable("a run could not be recorded".to_owned()),
+        other => ToolError::Internal(format!("a run ended with {other:?}")),
+    }
+}
+
+fn no_turn(error: NoTurn) -> ToolError {
+    match error {
+        NoTurn::Busy => ToolError::caller(
+            Reason::LimitReached,
+            "too many programs run already; try again in a while",
+        ),
+        NoTurn::Layer(fault) => ToolError::Internal(fault.to_string()),
+    }
+}

@@ -1,0 +1,5 @@
+//! Declarations, as a real compiler reads them.
+
+mod properties;
+pub mod support;
+mod tsc;
