@@ -96,7 +96,9 @@ fn told(mut part: Value, at: String, binaries: &mut Vec<Binary>) -> Value {
     let mut holds_bytes = |holder: &mut Value, key: &str| {
         let mime = holder.get("mimeType").and_then(Value::as_str);
         let mime = mime.unwrap_or("application/octet-stream").to_owned();
-        let Some(Value::String(base64)) = holder.get_mut(key).map(Value::take) else { return false };
+        let Some(Value::String(base64)) = holder.get_mut(key).map(Value::take) else {
+            return false;
+        };
         binaries.push(Binary { at: at.clone(), mime, base64 });
         true
     };
@@ -140,16 +142,16 @@ mod tests {
             base64: "aGk=".to_owned(),
         };
         let cases: Vec<(Value, Value, Vec<Binary>)> = vec![
-            (json!({"structuredContent": {"a": 1}, "content": [text("x")]}), json!({"a": 1}), vec![]),
+            (
+                json!({"structuredContent": {"a": 1}, "content": [text("x")]}),
+                json!({"a": 1}),
+                vec![],
+            ),
             (json!({"content": [text("plain")]}), json!("plain"), vec![]),
             (json!({"content": [text("{\"n\":[1]}")]}), json!({"n": [1]}), vec![]),
             (json!({"content": [text("a"), text("b")]}), json!("a\nb"), vec![]),
             (json!({"content": [image]}), Value::Null, vec![binary("")]),
-            (
-                json!({"content": [text("a"), image]}),
-                json!(["a", null]),
-                vec![binary("/1")],
-            ),
+            (json!({"content": [text("a"), image]}), json!(["a", null]), vec![binary("/1")]),
             (
                 json!({"content": [{"type": "resource", "resource": {"uri": "x:y", "text": "t"}}]}),
                 json!("t"),

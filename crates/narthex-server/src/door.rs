@@ -6,23 +6,23 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use async_trait::async_trait;
 use axum::Router;
 use axum::extract::State;
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
+use narthex_gate::{Admitted, CallError};
 use narthex_graph_surface::LOAD;
 use narthex_mcp::{
-    EdgeConfig, HostPolicy, HostPolicyError, LargeCall, Listening, Tls, TlsError, error_response,
-    mcp_rooms, mcp_service, owner_only,
+    EdgeConfig, HostPolicy, HostPolicyError, LargeCall, Listening, Rooms, Served, Tls, TlsError,
+    error_response, mcp_rooms, mcp_service, owner_only,
 };
 use serde_json::json;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
 use crate::House;
-use crate::graph_rooms::GraphRooms;
-use crate::server_rooms::ServerRooms;
 
 /// How the door is to be opened.
 #[derive(Debug, Clone)]
@@ -114,32 +114,50 @@ impl Door {
         let serving = narthex_mcp::serve(listening, router(&house, &edge), &edge, stop);
         let (served, (), (), ()) = tokio::join!(serving, settling, watching, tending);
         house.gate().drain().await;
-        house.servers().end_all().await;
+        house.end_all().await;
         served
     }
 }
 
 /// Every route there is. `tests` compare this with the authorization table. All that lies under
-/// `/graphs/` is one, and all under `/servers/`: a path that leads nowhere is told like one that is not
+/// `/graphs/` is one, and all under `/servers/` and `/code/`: a path that leads nowhere is told like one that is not
 /// theirs.
-pub const ROUTES: &[&str] = &["/mcp", "/graphs/{*path}", "/graphs", "/servers/{*path}", "/healthz"];
+pub const ROUTES: &[&str] =
+    &["/mcp", "/graphs/{*path}", "/graphs", "/servers/{*path}", "/code/{*path}", "/healthz"];
 
 fn router(house: &House, edge: &EdgeConfig) -> Router {
     let endpoint = mcp_service(house.gate().clone(), house.workspace().clone(), edge.clone());
-    let hall = Arc::clone(house.graphs());
-    let large = LargeCall { tool: LOAD, bytes: hall.config().load_bytes };
-    let rooms = GraphRooms::new(house.gate().clone(), hall, edge.clone());
-    let graphs = mcp_rooms(house.gate().clone(), Arc::new(rooms), edge.clone(), Some(large));
-    let rooms = ServerRooms::new(house.gate().clone(), house.servers().clone(), edge.clone());
-    let servers = mcp_rooms(house.gate().clone(), Arc::new(rooms), edge.clone(), None);
+    let large = LargeCall { tool: LOAD, bytes: house.graphs().config().load_bytes };
+    let (gate, rooms) = (house.gate(), house.rooms());
+    let rooms_at =
+        |rooms: Arc<dyn Rooms>, large| mcp_rooms(gate.clone(), rooms, edge.clone(), large);
+    let graphs = rooms_at(Arc::clone(&rooms.graphs) as Arc<dyn Rooms>, Some(large));
+    let servers = rooms_at(Arc::clone(&rooms.servers) as Arc<dyn Rooms>, None);
+    let code: Arc<dyn Rooms> = match &rooms.code {
+        Some(code) => Arc::clone(code) as Arc<dyn Rooms>,
+        None => Arc::new(NoRoom),
+    };
+    let code = rooms_at(code, None);
     Router::new()
         .route_service("/mcp", endpoint)
         .route_service("/servers/{*path}", servers)
         .route_service("/graphs/{*path}", graphs)
+        .route_service("/code/{*path}", code)
         .route("/graphs", get(graph_list).fallback(only_get))
         .route("/healthz", get(health).fallback(only_get))
         .fallback(nothing_here)
         .with_state(house.clone())
+}
+
+/// Where programs cannot be shut in there is no code mode.
+#[derive(Debug)]
+struct NoRoom;
+
+#[async_trait]
+impl Rooms for NoRoom {
+    async fn room(&self, _path: &str, _admitted: &Admitted) -> Result<Option<Served>, CallError> {
+        Ok(None)
+    }
 }
 
 /// How the parts are: no names, no secrets, no numbers.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use moka::sync::Cache;
-use narthex_core::{BranchName, CommitId, GraphId, Slug};
+use narthex_core::{BranchName, CommitId, GraphId, Slug, SpaceId};
 use narthex_gate::{Admitted, CallError, Gate, ReadySurface};
 use narthex_graph_surface::{GraphHall, GraphSurface};
 use narthex_mcp::{EdgeConfig, Rooms, Served};
@@ -31,6 +31,19 @@ struct Known {
 impl GraphRooms {
     pub(crate) fn new(gate: Gate, hall: Arc<GraphHall>, edge: EdgeConfig) -> Self {
         Self { gate, hall, edge, known: Cache::new(KNOWN) }
+    }
+
+    /// The surfaces of a space's graphs.
+    pub(crate) async fn surfaces(
+        &self,
+        space: SpaceId,
+    ) -> Result<Vec<(Slug, Arc<ReadySurface>)>, CallError> {
+        let graphs = self.hall.engine().graphs().graphs(Some(space)).await;
+        let mut surfaces = Vec::new();
+        for graph in graphs.map_err(|error| unavailable(&error))? {
+            surfaces.push((graph.slug.clone(), self.known(&graph).await?.surface));
+        }
+        Ok(surfaces)
     }
 
     /// The surface of a graph, made again when its stored queries are others.

@@ -2,19 +2,24 @@
 
 use std::sync::Arc;
 
+use narthex_core::{Actor, CallId, Phase, Reason, RecordDraft, Transport};
 use narthex_gate::{Gate, GateConfig, GateParts, ReadySurface, SecretKey, Stdio, TokenVerifier};
 use narthex_graph_surface::{GraphConfig, GraphHall};
 use narthex_mcp::{EdgeConfig, StdioServer};
 use narthex_policy::PolicyEngine;
+use narthex_sandbox::Pool;
 use narthex_servers::hall::{HallConfig, HallParts, ServerHall};
-use narthex_store::{Clock, Graphs, RowKey, Store};
+use narthex_store::{Clock, Graphs, RowKey, Store, UnitOfWork};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio_util::sync::CancellationToken;
 
 use narthex_workspace::{CompanionSurface, WorkspaceConfig, WorkspaceSurface};
 
 use crate::StopFile;
+use crate::code_rooms::{CodeConfig, CodeRooms, HouseShelf};
+use crate::graph_rooms::GraphRooms;
 use crate::owner::{Desk, StdioIdentity};
+use crate::server_rooms::ServerRooms;
 
 /// What a house is built from.
 #[derive(Debug)]
@@ -37,12 +42,63 @@ pub struct HouseParts {
     pub graphs: GraphConfig,
     /// What it takes to reach other people's servers.
     pub servers: HallConfig,
+    /// What it takes to run programs; none where they cannot be shut in.
+    pub code: Option<CodeConfig>,
     /// The edge's bounds.
     pub edge: EdgeConfig,
     /// What holds the data directory, for `status`.
     pub holder: String,
     /// The file that stops everything while it is there.
     pub stop_file: StopFile,
+}
+
+/// The rooms of a house, but for the workspace.
+#[derive(Debug)]
+pub(crate) struct HouseRooms {
+    pub(crate) graphs: Arc<GraphRooms>,
+    pub(crate) servers: Arc<ServerRooms>,
+    pub(crate) code: Option<Arc<CodeRooms>>,
+    without_walls: bool,
+}
+
+impl HouseRooms {
+    fn new(
+        gate: &Gate,
+        workspace: &Arc<ReadySurface>,
+        graphs: &Arc<GraphHall>,
+        servers: &ServerHall,
+        edge: &EdgeConfig,
+        code: Option<CodeConfig>,
+    ) -> Self {
+        let open_proposals = graphs.config().open_proposals;
+        let graphs = Arc::new(GraphRooms::new(gate.clone(), Arc::clone(graphs), edge.clone()));
+        let servers = Arc::new(ServerRooms::new(gate.clone(), servers.clone(), edge.clone()));
+        let without_walls = code.as_ref().is_some_and(|code| code.without_walls);
+        let code = code.map(|code| {
+            let shelf = HouseShelf {
+                gate: gate.clone(),
+                workspace: Arc::clone(workspace),
+                graphs: Arc::clone(&graphs),
+                servers: Arc::clone(&servers),
+                open_proposals,
+            };
+            let pool = Pool::new(code.layer, code.bounds);
+            Arc::new(CodeRooms::new(gate.clone(), pool, Arc::new(shelf), edge.clone()))
+        });
+        Self { graphs, servers, code, without_walls }
+    }
+}
+
+/// Notes in the ledger that programs run without walls, as the owner's settings say.
+async fn note_missing_walls(gate: &Gate) {
+    let call = CallId::from_uuid(narthex_store::fresh_uuid());
+    let record = RecordDraft {
+        reason: Reason::OwnerAction,
+        ..RecordDraft::new(Phase::House, call, Actor::House, Transport::Local, "code.without_walls")
+    };
+    if let Err(error) = gate.store().commit(UnitOfWork::records(vec![record])).await {
+        tracing::error!(%error, "that programs run without walls could not be recorded");
+    }
 }
 
 /// A house. Cheap to clone; all clones are one house.
@@ -53,6 +109,7 @@ pub struct House {
     companion: Arc<ReadySurface>,
     graphs: Arc<GraphHall>,
     servers: ServerHall,
+    rooms: Arc<HouseRooms>,
     desk: Desk,
     edge: EdgeConfig,
     stop_file: StopFile,
@@ -99,16 +156,23 @@ impl House {
             config: parts.servers,
         });
         let stop_file = parts.stop_file;
+        let rooms = HouseRooms::new(&gate, &workspace, &graphs, &servers, &parts.edge, parts.code);
+        if rooms.without_walls {
+            note_missing_walls(&gate).await;
+        }
+        let rooms = Arc::new(rooms);
         let desk = Desk::new(
             gate.clone(),
             [Arc::clone(&workspace), Arc::clone(&companion)],
             Arc::clone(&graphs),
             servers.clone(),
+            rooms.code.clone(),
             parts.token_key,
             parts.holder,
             stop_file.clone(),
         );
-        Ok(Self { gate, workspace, companion, graphs, servers, desk, edge: parts.edge, stop_file })
+        let edge = parts.edge;
+        Ok(Self { gate, workspace, companion, graphs, servers, rooms, desk, edge, stop_file })
     }
 
     /// The one path every call takes.
@@ -134,6 +198,19 @@ impl House {
     /// Other people's servers.
     pub const fn servers(&self) -> &ServerHall {
         &self.servers
+    }
+
+    /// Where paths lead.
+    pub(crate) const fn rooms(&self) -> &Arc<HouseRooms> {
+        &self.rooms
+    }
+
+    /// Ends what was started for others: their servers, and workers that wait.
+    pub async fn end_all(&self) {
+        self.servers.end_all().await;
+        if let Some(code) = &self.rooms.code {
+            code.pool().close().await;
+        }
     }
 
     /// Serves an MCP client on lines, for whoever the owner started the process for, until the

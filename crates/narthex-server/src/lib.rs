@@ -9,6 +9,7 @@
 //! To add something an owner can do: a variant of [`owner::Request`], its answer in
 //! [`owner::Reply`], and its function in the file of `owner/` that it belongs to.
 
+mod code_rooms;
 mod data_dir;
 mod door;
 mod follow;
@@ -16,10 +17,12 @@ mod graph_rooms;
 mod house;
 pub mod owner;
 mod seal_keys;
+mod server_request;
 mod server_rooms;
 mod socket;
 mod stop_file;
 
+pub use code_rooms::CodeConfig;
 pub use data_dir::{DataDir, DataDirError, Held, Holder, Keys};
 pub use door::{Door, DoorConfig, DoorError, ROUTES};
 pub use follow::{FollowerStatus, Following, Watched};

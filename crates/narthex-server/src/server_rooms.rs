@@ -8,7 +8,7 @@ use narthex_core::{AgentId, ServerStanding, Slug};
 use narthex_gate::{Admitted, CallError, Gate, ReadySurface};
 use narthex_mcp::{EdgeConfig, Rooms, Served};
 use narthex_servers::config::{ServerConfig, ServerName};
-use narthex_servers::hall::{HallFault, Offered, ServerHall, View};
+use narthex_servers::hall::{HallFault, Offered, ServerHall, ServerState, View};
 use narthex_servers::surface::ServerSurface;
 
 /// The servers of a house as MCP endpoints: `/servers/{name}/mcp`.
@@ -44,6 +44,50 @@ impl Known {
 impl ServerRooms {
     pub(crate) fn new(gate: Gate, hall: ServerHall, edge: EdgeConfig) -> Self {
         Self { gate, hall, edge, known: Cache::new(KNOWN) }
+    }
+
+    /// Whether the owner has servers turned on.
+    pub(crate) async fn are_on(&self) -> Result<bool, CallError> {
+        Ok(self.hall.book().await.map_err(|fault| unavailable(&fault))?.on)
+    }
+
+    /// How a server is.
+    pub(crate) fn state(&self, name: &ServerName) -> ServerState {
+        self.hall.state(name)
+    }
+
+    /// The servers that profiles of an agent's have, with what was approved of each.
+    pub(crate) async fn of_agent(
+        &self,
+        agent: AgentId,
+    ) -> Result<Vec<(ServerConfig, ServerStanding)>, CallError> {
+        let servers = match self.hall.servers_of(agent).await {
+            Ok(servers) => servers,
+            Err(fault @ HallFault::Store(_)) => return Err(unavailable(&fault)),
+            // A file that cannot be used names no server.
+            Err(_) => return Ok(Vec::new()),
+        };
+        let book = self.hall.book().await.map_err(|fault| unavailable(&fault))?;
+        let standing = |name: &ServerName| {
+            book.standings.get(name.slug()).map(|s| s.as_ref().clone()).unwrap_or_default()
+        };
+        Ok(servers.into_iter().map(|(name, config)| (config, standing(&name))).collect())
+    }
+
+    /// The surfaces of the servers an agent can use.
+    pub(crate) async fn surfaces(
+        &self,
+        agent: AgentId,
+    ) -> Result<Vec<(ServerName, Arc<ReadySurface>)>, CallError> {
+        let mut surfaces = Vec::new();
+        for (config, _) in self.of_agent(agent).await? {
+            let slug = config.name.slug().clone();
+            let view = self.hall.view(agent, &slug).await.map_err(|fault| unavailable(&fault))?;
+            if let Some(view) = view {
+                surfaces.push((config.name, self.known(agent, slug, view).await?.surface));
+            }
+        }
+        Ok(surfaces)
     }
 
     /// The surface of a server as an agent has it, made again when any of it is another.

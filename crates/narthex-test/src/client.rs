@@ -63,6 +63,11 @@ impl Client {
         Self { http, url: url.into(), token, era: Era::Modern, declares, session: None }
     }
 
+    /// The token it comes with.
+    pub fn token(&self) -> Option<String> {
+        self.token.clone()
+    }
+
     /// The same client speaking another revision.
     pub fn speaking(&self, era: Era) -> Self {
         Self { era, ..self.clone() }

@@ -9,12 +9,12 @@ use narthex_core::{
     Digest, Holder, Latch, Mode, PageId, PageKey, PageRevision, PageSummary, PageView, Proposal,
     ProposalId, ServerBook, Slug, Space, SpaceId, Spent, Switches, Taint, TokenId, TokenSummary,
 };
-use narthex_core::{BranchName, CommitId, GraphId};
+use narthex_core::{BranchName, CommitId, GraphId, ParkedRun, RunId};
 use narthex_store::chain::{Head, Seal, StoredRecord};
 use narthex_store::{
     Agents, ApprovalFilter, Approvals, Commits, Committed, Conversations, GateBooks, Guard, Hit,
-    LedgerReader, Pages, ProposalFilter, Proposals, RevisionFilter, SearchQuery, Soundness, Spaces,
-    Store, StoreError, TokenRecord, Tokens, UnitOfWork,
+    LedgerReader, Pages, ParkedRuns, ProposalFilter, Proposals, RevisionFilter, SearchQuery,
+    Soundness, Spaces, Store, StoreError, TokenRecord, Tokens, UnitOfWork,
 };
 use narthex_store::{At, Branch, Commit, GraphInfo, GraphView, Graphs, LineNo};
 
@@ -206,6 +206,16 @@ impl Approvals for Faults {
     }
     async fn approvals(&self, filter: &ApprovalFilter) -> Result<Vec<Approval>, StoreError> {
         self.inner.approvals(filter).await
+    }
+}
+
+#[async_trait]
+impl ParkedRuns for Faults {
+    async fn parked_run(&self, holder: Holder, id: RunId) -> Result<Option<ParkedRun>, StoreError> {
+        self.inner.parked_run(holder, id).await
+    }
+    async fn parked_runs(&self, holder: Option<Holder>) -> Result<Vec<ParkedRun>, StoreError> {
+        self.inner.parked_runs(holder).await
     }
 }
 

@@ -11,6 +11,7 @@ use narthex_gate::GateConfig;
 use narthex_graph_surface::GraphConfig;
 use narthex_mcp::EdgeConfig;
 use narthex_policy::PolicyEngine;
+use narthex_sandbox::SandboxConfig;
 use narthex_server::owner::{OwnerError, Reply, Request, TokenCreated};
 use narthex_server::{DataDir, Door, DoorConfig, Held, House, HouseParts, OwnerSocket};
 use narthex_store::chain::Record;
@@ -22,7 +23,7 @@ use tempfile::TempDir;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
-use crate::{Client, Faults, Persona, Variables, personas, servers};
+use crate::{Client, Faults, Persona, Variables, code, personas, servers};
 
 /// What a test wants to be different.
 #[derive(Debug, Clone)]
@@ -47,6 +48,8 @@ pub struct HouseOptions {
     pub variables: Variables,
     /// How many of their processes may run at once.
     pub started: usize,
+    /// What programs may use up.
+    pub code: SandboxConfig,
 }
 
 impl Default for HouseOptions {
@@ -69,6 +72,8 @@ impl Default for HouseOptions {
             clock: Arc::new(SystemClock),
             variables: Variables::default(),
             started: 5,
+            // Nothing is started that no test asks for.
+            code: SandboxConfig { ready: 0, ..SandboxConfig::default() },
         }
     }
 }
@@ -136,6 +141,7 @@ impl TestHouse {
                 options.started,
                 Arc::clone(&faults) as Arc<dyn Store>,
             )?,
+            code: code::config(&options.code)?,
             edge: options.edge.clone(),
             holder: "test".to_owned(),
             stop_file: dir.stop_file(),
@@ -194,6 +200,11 @@ impl TestHouse {
     /// A client with any token at all for a server of somebody else's.
     pub fn server_client_with(&self, token: Option<String>, server: &str) -> Client {
         Client::new(format!("http://{}/servers/{server}/mcp", self.address()), token)
+    }
+
+    /// A client with any token at all for code mode.
+    pub fn code_client_with(&self, token: Option<String>) -> Client {
+        Client::new(format!("http://{}/code/mcp", self.address()), token)
     }
 
     /// Somebody's token.
@@ -325,7 +336,7 @@ impl TestHouse {
     pub async fn stop(mut self) -> anyhow::Result<Option<TempDir>> {
         self.stop.cancel();
         while self.tasks.join_next().await.is_some() {}
-        self.house.servers().end_all().await;
+        self.house.end_all().await;
         self.store.close().await?;
         Ok(self.folder.take())
     }

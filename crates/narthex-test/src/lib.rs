@@ -15,6 +15,7 @@
 mod answer;
 pub mod chaos;
 mod client;
+mod code;
 mod faults;
 mod house;
 mod lines;

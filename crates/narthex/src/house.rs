@@ -10,7 +10,7 @@ use narthex_server::{DataDir, DataDirError, Door, DoorConfig, DoorError, Held, H
 use narthex_store::{Clock, RowKey, Store, StoreError, SystemClock};
 use narthex_store_sqlite::{SqliteConfig, SqliteStore};
 
-use crate::{Context, Exit, Failure, demo, servers};
+use crate::{Context, Exit, Failure, code, demo, servers};
 
 /// A house that is ours until it is closed.
 #[derive(Debug)]
@@ -56,6 +56,7 @@ impl OpenHouse {
             workspace: context.config.workspace(),
             graphs: graphs(context, &dir)?,
             servers: servers::hall(context, &dir, egress, Arc::clone(&store) as Arc<dyn Store>)?,
+            code: code::config(context)?,
             edge: edge(context),
             holder: what.to_owned(),
             stop_file: dir.stop_file(),
@@ -87,7 +88,7 @@ impl OpenHouse {
 
     /// Lets go: everything written, the log folded into the database, the lock released.
     pub async fn close(self) -> Result<(), Failure> {
-        self.house.servers().end_all().await;
+        self.house.end_all().await;
         let closed = self.store.close().await;
         drop(self.held);
         closed.map_err(|error| unopened(&error))

@@ -12,6 +12,7 @@
 
 pub mod ask;
 pub mod cli;
+mod code;
 pub mod commands;
 pub mod config;
 mod context;

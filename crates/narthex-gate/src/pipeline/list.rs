@@ -150,12 +150,17 @@ impl Gate {
         })
     }
 
-    /// What a client is told about a surface when it connects.
-    pub fn describe(&self, admitted: &Admitted, surface: &ReadySurface) -> crate::SurfaceInfo {
+    /// Who is asking and where, for whoever says what there is before a call is made.
+    pub fn context_for(&self, admitted: &Admitted) -> CallContext {
         let inner = self.inner();
         let ceiling = admitted.principal.agent.ceiling;
         let standing = inner.standing(ceiling, Consent::Absent, None, Taint::CLEAN);
-        surface.surface().info(&inner.context(admitted, standing, BTreeSet::new()))
+        inner.context(admitted, standing, BTreeSet::new())
+    }
+
+    /// What a client is told about a surface when it connects.
+    pub fn describe(&self, admitted: &Admitted, surface: &ReadySurface) -> crate::SurfaceInfo {
+        surface.surface().info(&self.context_for(admitted))
     }
 
     async fn keep(&self, record: narthex_core::RecordDraft) -> Result<(), CallError> {

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use narthex_core::{
-    Actor, Agent, Engaged, EngagedBy, Outcome, Phase, Place, Reason, RecordDraft, Subject, SwitchScope,
-    Switches, Transport,
+    Actor, Agent, Engaged, EngagedBy, Outcome, Phase, Place, Reason, RecordDraft, Subject,
+    SwitchScope, Switches, Transport,
 };
 use narthex_store::{Effect, StoreError, UnitOfWork};
 use tokio::sync::watch;

@@ -5,8 +5,8 @@ use std::marker::PhantomData;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use narthex_core::{
-    CallId, Consent, Holder, Principal, Question, RequestId, Scope, SessionId, SpaceId, Taint, Tier,
-    Timestamp, Transport,
+    CallId, Consent, Holder, Principal, Question, RequestId, Scope, SessionId, SpaceId, Taint,
+    Tier, Timestamp, Transport,
 };
 use narthex_policy::{Asker, PolicyEngine};
 use narthex_store::Receipt;

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use narthex_core::{Reason, Timestamp};
-use narthex_gate::{Admitted, CallError, Invocation, ToolOutput};
+use narthex_gate::{Admitted, CallError, Invocation, ToolOutput, Waiting};
 use rmcp::model::{CacheScope, ListToolsResult};
 use serde_json::{Map, Value};
 
@@ -12,6 +12,7 @@ use super::request_state::{APPROVAL, CallMark};
 use super::waiting::{STATE_PARAM, Way, input_required, turned_down, url_required};
 use super::wire::{ToolList, answer, refusal, server_info_meta, waits};
 use super::{Asked, Dispatch};
+use crate::console::ConsoleUrl;
 use crate::era::Era;
 use crate::fault::Fault;
 use crate::message::Id;
@@ -82,17 +83,18 @@ impl Dispatch {
             Ok(ToolOutput { raw: Some(raw), .. }) => {
                 Ok(Reply::result(id, &adapted(&raw, asked.era, false)?))
             }
-            Ok(output) => Ok(Reply::result(id, &answer(output, asked.era))),
+            Ok(mut output) => match (output.waiting.take(), way, mark) {
+                (Some(waiting), Way::InputRequired(console), Some(mark)) => {
+                    Ok(self.sent_to_console(id, &waiting, &console, &mark))
+                }
+                _ => Ok(Reply::result(id, &answer(output, asked.era))),
+            },
             Err(CallError::Refused { reason, message }) => {
                 Ok(Reply::result(id, &refusal(reason, &message, asked.era)))
             }
             Err(CallError::Waiting(waiting)) => match (way, mark) {
                 (Way::InputRequired(console), Some(mark)) => {
-                    // An approval given in the last moment is good for a while longer.
-                    let until = later(waiting.until, self.gate.config().approval_valid);
-                    let state =
-                        mark.seal(&self.gate, APPROVAL, *waiting.approval.as_bytes(), until);
-                    Ok(Reply::result(id, &input_required(&waiting, &console, state)))
+                    Ok(self.sent_to_console(id, &waiting, &console, &mark))
                 }
                 (Way::UrlRequired(console), _) => Err(url_required(&waiting, &console)),
                 _ => Ok(Reply::result(id, &waits(&waiting, asked.era))),
@@ -107,6 +109,20 @@ impl Dispatch {
                 Err(Fault::of_call(error))
             }
         }
+    }
+
+    /// The client's person is asked to go to the console; the client repeats the call afterwards.
+    fn sent_to_console(
+        &self,
+        id: &Id,
+        waiting: &Waiting,
+        console: &ConsoleUrl,
+        mark: &CallMark,
+    ) -> Reply {
+        // An approval given in the last moment is good for a while longer.
+        let until = later(waiting.until, self.gate.config().approval_valid);
+        let state = mark.seal(&self.gate, APPROVAL, *waiting.approval.as_bytes(), until);
+        Reply::result(id, &input_required(waiting, console, state))
     }
 
     /// What a state is bound to, where one came back (then it must be this call's) or may have to

@@ -249,7 +249,9 @@ impl Drive<'_> {
                 Ok(Heard::Nothing)
             }
             FromWorker::Done { ended, heap, micros } => Ok(Heard::Done(ended, heap, micros)),
-            FromWorker::Ready | FromWorker::NotLocked { .. } => Err(Stop::Nonsense("it began twice")),
+            FromWorker::Ready | FromWorker::NotLocked { .. } => {
+                Err(Stop::Nonsense("it began twice"))
+            }
         }
     }
 
@@ -275,8 +277,13 @@ impl Drive<'_> {
                 parameters: None,
                 retryable: false,
             };
-            self.answer(call.call, self.host.now(), RunAnswer::Thrown(thrown), "refused".to_owned())
-                .await?;
+            self.answer(
+                call.call,
+                self.host.now(),
+                RunAnswer::Thrown(thrown),
+                "refused".to_owned(),
+            )
+            .await?;
             return Ok(Heard::Nothing);
         }
         Ok(Heard::Call(call))

@@ -113,9 +113,8 @@ impl CallLog {
 
     /// How many have no answer.
     pub(super) fn open(&self) -> usize {
-        let open = |made: &&CallMade| {
-            made.decision.as_deref().is_none_or(|decision| decision == WAITS)
-        };
+        let open =
+            |made: &&CallMade| made.decision.as_deref().is_none_or(|decision| decision == WAITS);
         self.0.iter().filter(open).count()
     }
 
@@ -151,11 +150,7 @@ impl CallLog {
 }
 
 impl Drive<'_> {
-    pub(super) fn outcome(
-        &mut self,
-        ran: Result<(Ended, u64, u64), Stop>,
-        gone: Gone,
-    ) -> Outcome {
+    pub(super) fn outcome(&mut self, ran: Result<(Ended, u64, u64), Stop>, gone: Gone) -> Outcome {
         let (value, heap, script) = match ran {
             Ok((ended, heap, micros)) => (self.value(ended), heap, Duration::from_micros(micros)),
             Err(Stop::Broken(error)) => return Outcome::Broken(error),

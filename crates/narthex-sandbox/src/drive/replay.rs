@@ -78,7 +78,8 @@ mod tests {
     fn what_was_answered_is_told_in_its_order_and_what_was_not_is_made() {
         let called = |n| RunEvent::Called(call(n));
         let events = vec![called(0), called(1), answer(1), called(2), answer(2)];
-        let mut replay = Replay::of(&Journal { seed: 1, started: Timestamp::from_millis(0), events });
+        let mut replay =
+            Replay::of(&Journal { seed: 1, started: Timestamp::from_millis(0), events });
         assert_eq!(replay.called(&call(0)), Was::New);
         assert!(!replay.is_over());
         assert!(replay.next_answer().is_none());
@@ -92,7 +93,8 @@ mod tests {
     #[test]
     fn a_call_where_an_answer_was_is_another() {
         let events = vec![RunEvent::Called(call(0)), answer(0)];
-        let mut replay = Replay::of(&Journal { seed: 1, started: Timestamp::from_millis(0), events });
+        let mut replay =
+            Replay::of(&Journal { seed: 1, started: Timestamp::from_millis(0), events });
         assert_eq!(replay.called(&call(0)), Was::Same);
         assert_eq!(replay.called(&call(1)), Was::Another);
         assert_eq!(replay.called(&call(1)), Was::New);

@@ -135,7 +135,9 @@ impl Worker for Process {
                 None
             }
         };
-        status.and_then(|status| status.signal()).map_or(Gone::Ended, |signal| Gone::Killed { signal })
+        status
+            .and_then(|status| status.signal())
+            .map_or(Gone::Ended, |signal| Gone::Killed { signal })
     }
 }
 

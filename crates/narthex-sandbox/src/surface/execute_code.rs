@@ -45,7 +45,8 @@ pub(super) async fn run(
 ) -> Result<ToolOutput, ToolError> {
     let most = surface.parts.pool.config().source;
     if input.code.len() > most {
-        let message = format!("the program has {} bytes where {most} are allowed", input.code.len());
+        let message =
+            format!("the program has {} bytes where {most} are allowed", input.code.len());
         return Err(ToolError::caller(Reason::LimitReached, message));
     }
     let asked = Digest::of_json(&json!({"code": input.code, "timeout_ms": input.timeout_ms}));

@@ -18,8 +18,9 @@ pub(super) struct RunHost<'a> {
 impl Host for RunHost<'_> {
     async fn call(&self, call: &RunCall) -> Made {
         let module = self.modules.get(&call.module);
-        let found = module
-            .and_then(|module| Some((module, module.functions.iter().find(|f| f.identifier == call.function)?)));
+        let found = module.and_then(|module| {
+            Some((module, module.functions.iter().find(|f| f.identifier == call.function)?))
+        });
         let Some((module, function)) = found else {
             // It was there when the run was parked, and is not any more.
             let gone = Thrown {

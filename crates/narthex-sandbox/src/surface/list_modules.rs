@@ -86,7 +86,9 @@ pub(super) fn run(modules: &Modules, input: &Input) -> Result<ToolOutput, ToolEr
         room -= shown;
         more += if detail == Detail::Modules { 0 } else { fitting.len() - shown };
         let said = |(_, function): &(u32, &Function)| match detail {
-            Detail::Lines => format!("{}({}): {}", function.identifier, function.parameters(), function.line()),
+            Detail::Lines => {
+                format!("{}({}): {}", function.identifier, function.parameters(), function.line())
+            }
             Detail::Modules | Detail::Names => function.identifier.clone(),
         };
         Listed {

@@ -7,8 +7,8 @@ mod list_modules;
 mod manage_mcp;
 mod mcp_server_info;
 mod module_info;
-mod resume_run;
 mod result;
+mod resume_run;
 mod servers;
 mod stop_me;
 
@@ -194,7 +194,9 @@ impl Surface for CodeSurface {
             Tool::McpServerInfo => {
                 mcp_server_info::run(self.servers()?, context, read_arguments(arguments)?).await
             }
-            Tool::ExecuteCode | Tool::ResumeRun | Tool::StopMe | Tool::ManageMcp => wrong(intent.tool()),
+            Tool::ExecuteCode | Tool::ResumeRun | Tool::StopMe | Tool::ManageMcp => {
+                wrong(intent.tool())
+            }
         }
     }
 
@@ -215,7 +217,9 @@ impl Surface for CodeSurface {
         match Tool::named(intent.tool())? {
             Tool::ExecuteCode => execute_code::run(self, intent, read_arguments(arguments)?).await,
             Tool::ResumeRun => resume_run::run(self, intent, &read_arguments(arguments)?).await,
-            Tool::StopMe => stop_me::run(&self.parts.gate, intent, read_arguments(arguments)?).await,
+            Tool::StopMe => {
+                stop_me::run(&self.parts.gate, intent, read_arguments(arguments)?).await
+            }
             _ => wrong(intent.tool()),
         }
     }

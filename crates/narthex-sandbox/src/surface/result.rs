@@ -169,7 +169,8 @@ impl RunResult {
         }
         let (status, value, error) = match value {
             Ok(value) => {
-                let value = value.map(|value| serde_json::from_str(value.get()).unwrap_or_default());
+                let value =
+                    value.map(|value| serde_json::from_str(value.get()).unwrap_or_default());
                 (Status::Done, value, None)
             }
             Err(failed) => (Status::Failed, None, Some(Trouble::of(failed))),

@@ -37,7 +37,10 @@ pub(super) async fn run(
     };
     // One of somebody else's, one that is over and one that never was are the same.
     done.ok_or_else(|| {
-        ToolError::caller(Reason::NotFound, "no run of this name waits: it went on, is over, or never was")
+        ToolError::caller(
+            Reason::NotFound,
+            "no run of this name waits: it went on, is over, or never was",
+        )
     })
 }
 

@@ -12,7 +12,8 @@ pub trait ServerShelf: Debug + Send + Sync {
     async fn servers(&self, context: &CallContext) -> Result<Vec<ServerLine>, ToolError>;
 
     /// The caller asks the owner for one of those.
-    async fn ask_for(&self, context: &CallContext, asked: AskedServer) -> Result<Staged, ToolError>;
+    async fn ask_for(&self, context: &CallContext, asked: AskedServer)
+    -> Result<Staged, ToolError>;
 }
 
 /// A server, in a line.

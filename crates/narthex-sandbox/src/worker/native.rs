@@ -89,7 +89,11 @@ impl World {
         let (kind, text, binaries) = match answer {
             Answer::Value { value, binaries } => {
                 let marks = (!binaries.is_empty()).then(|| serde_json::to_string(&binaries));
-                ("value", Box::<str>::from(value).into_string(), marks.transpose().map_err(written)?)
+                (
+                    "value",
+                    Box::<str>::from(value).into_string(),
+                    marks.transpose().map_err(written)?,
+                )
             }
             Answer::Thrown(thrown) => {
                 ("thrown", serde_json::to_string(&thrown).map_err(written)?, None)

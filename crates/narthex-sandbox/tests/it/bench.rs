@@ -18,7 +18,14 @@ async fn figures() {
         drop(worker);
         let bench = Bench::default();
         let began = Instant::now();
-        let outcome = go(&layer, "const t = require('host:test'); for (let i = 0; i < 1000; i++) t.add({a: 1, b: 1}); 1", fresh(), &config, &bench).await;
+        let outcome = go(
+            &layer,
+            "const t = require('host:test'); for (let i = 0; i < 1000; i++) t.add({a: 1, b: 1}); 1",
+            fresh(),
+            &config,
+            &bench,
+        )
+        .await;
         let narthex_sandbox::drive::Outcome::Over(report) = outcome else { panic!() };
         println!("1000 calls {:?} {:?} {:?}", began.elapsed(), ended(&report), report.used);
     }

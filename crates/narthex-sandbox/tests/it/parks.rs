@@ -26,28 +26,36 @@ async fn a_run_waits_and_goes_on_where_it_was() {
     let config = SandboxConfig::default();
     for layer in layers() {
         let first = bench(&[]);
-        let Outcome::Parked { journal, waiting, report } = go(&layer, source, fresh(), &config, &first).await
+        let Outcome::Parked { journal, waiting, report } =
+            go(&layer, source, fresh(), &config, &first).await
         else {
             panic!("it did not wait")
         };
         assert_eq!((waiting.len(), report.calls.len()), (1, 2));
         // Nobody has decided: it waits again, and does nothing again.
-        let Outcome::Parked { journal, .. } = go(&layer, source, journal, &config, &first).await else {
+        let Outcome::Parked { journal, .. } = go(&layer, source, journal, &config, &first).await
+        else {
             panic!("it did not wait")
         };
         assert_eq!(first.made.load(Ordering::SeqCst), 1);
         // What is kept is plain data.
-        let journal: Journal = serde_json::from_value(serde_json::to_value(&journal).unwrap()).unwrap();
+        let journal: Journal =
+            serde_json::from_value(serde_json::to_value(&journal).unwrap()).unwrap();
         for (yes, got) in [(true, json!({"done": "x"})), (false, json!("denied"))] {
             let second = bench(&[("x", yes)]);
-            let Outcome::Over(report) = go(&layer, source, journal.clone(), &config, &second).await else {
+            let Outcome::Over(report) = go(&layer, source, journal.clone(), &config, &second).await
+            else {
                 panic!("it did not end")
             };
             let value = ended(&report).expect("a value");
             assert_eq!(value["got"], got);
             assert_eq!(value["seen"][0], json!(2));
             assert_eq!(value["seen"][2], json!(1_700_000_000_123_i64));
-            assert_eq!(second.made.load(Ordering::SeqCst), 2, "only the gated one and the one after it");
+            assert_eq!(
+                second.made.load(Ordering::SeqCst),
+                2,
+                "only the gated one and the one after it"
+            );
         }
     }
 }
@@ -65,14 +73,16 @@ async fn several_wait_at_once_and_those_that_do_not_are_not_made_again() {
     let config = SandboxConfig::default();
     for layer in layers() {
         let first = bench(&[]);
-        let Outcome::Parked { journal, waiting, .. } = go(&layer, source, fresh(), &config, &first).await
+        let Outcome::Parked { journal, waiting, .. } =
+            go(&layer, source, fresh(), &config, &first).await
         else {
             panic!("it did not wait")
         };
         assert_eq!(waiting.len(), 2);
         assert_eq!(first.made.load(Ordering::SeqCst), 3);
         let second = bench(&[("a", true)]);
-        let Outcome::Parked { journal, waiting, .. } = go(&layer, source, journal, &config, &second).await
+        let Outcome::Parked { journal, waiting, .. } =
+            go(&layer, source, journal, &config, &second).await
         else {
             panic!("it did not wait")
         };
@@ -91,7 +101,8 @@ async fn a_program_that_does_something_else_is_ended() {
     let config = SandboxConfig::default();
     let source = "const t = require('host:test'); t.add({a: 1, b: 1}); t.gated({target: 'x'})";
     for layer in layers() {
-        let Outcome::Parked { mut journal, .. } = go(&layer, source, fresh(), &config, &bench(&[])).await
+        let Outcome::Parked { mut journal, .. } =
+            go(&layer, source, fresh(), &config, &bench(&[])).await
         else {
             panic!("it did not wait")
         };
@@ -112,7 +123,8 @@ async fn what_nobody_knows_the_outcome_of_is_not_tried_again() {
     let config = SandboxConfig::default();
     let source = "const t = require('host:test'); let c; try { t.lost({}) } catch (e) { c = e.code } t.gated({target: 'x'}); c";
     for layer in layers() {
-        let Outcome::Parked { journal, .. } = go(&layer, source, fresh(), &config, &bench(&[])).await
+        let Outcome::Parked { journal, .. } =
+            go(&layer, source, fresh(), &config, &bench(&[])).await
         else {
             panic!("it did not wait")
         };

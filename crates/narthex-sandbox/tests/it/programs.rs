@@ -13,8 +13,14 @@ async fn programs_of_every_shape_have_their_value() {
         ("1 + 1", json!(2)),
         ("const t = require('host:test'); t.add({a: 1, b: 2})", json!(3)),
         ("import { add } from 'host:test'; await add({a: 1, b: 2})", json!(3)),
-        ("import * as t from 'host:test'; return t.echo({x: [1, null, 'é']})", json!({"x": [1, null, "é"]})),
-        ("```js\nasync function main() { return (await import('host:test')).add({a: 4, b: 4}) }\n```", json!(8)),
+        (
+            "import * as t from 'host:test'; return t.echo({x: [1, null, 'é']})",
+            json!({"x": [1, null, "é"]}),
+        ),
+        (
+            "```js\nasync function main() { return (await import('host:test')).add({a: 4, b: 4}) }\n```",
+            json!(8),
+        ),
         ("type A = {a: number}; const x: A = {a: 5}; enum E { One = 1 } x.a + E.One", json!(6)),
         ("async () => 'called'", json!("called")),
         ("export default function () { return 'default' }", json!("default")),
@@ -25,25 +31,57 @@ async fn programs_of_every_shape_have_their_value() {
         ("10n ** 20n", json!("100000000000000000000")),
         ("({d: new Date()})", json!({"d": "2023-11-14T22:13:20.000Z"})),
         ("const t = require('host:test'); t.echo({}); Date.now()", json!(1_700_000_000_123_i64)),
-        ("[Date.now(), Math.random() === Math.random(), typeof performance]", json!([1_700_000_000_000_i64, false, "undefined"])),
+        (
+            "[Date.now(), Math.random() === Math.random(), typeof performance]",
+            json!([1_700_000_000_000_i64, false, "undefined"]),
+        ),
         ("new Date(0).getTimezoneOffset()", json!(0)),
-        ("try { require('host:test').fail({}) } catch (e) { [e instanceof HostError, e.name, e.code, e.message] }",
-            json!([true, "HostError", "upstream_failed", "it went wrong"])),
-        ("try { require('host:test').bad({}) } catch (e) { [e.code, e.parameters, e.message] }",
-            json!(["invalid_arguments", "{ a: number }", "it went wrong; it takes { a: number }"])),
-        ("const t = require('host:test'); [t.add.try({a: 1, b: 1}), t.fail.try({}).error.code]", json!([{"value": 2}, "upstream_failed"])),
-        ("const t = require('host:test'); parallel([() => t.add({a: 1, b: 1}), async () => (await t.add({a: 2, b: 2})) + 1])", json!([2, 5])),
-        ("const t = require('host:test'); await Promise.all([t.add({a: 1, b: 1}), t.add({a: 2, b: 2})])", json!([2, 4])),
-        ("const t = require('host:test'); try { parallel([() => t.add({}), () => t.fail({})]) } catch (e) { e.code }", json!("upstream_failed")),
-        ("const t = require('host:test'); try { parallel([() => t.echo({a: {b: 1}}).a.b]) } catch (e) { e.message.includes('inside parallel') }", json!(true)),
-        ("const i = require('host:test').image({}); [i.name, i.picture.mimeType, i.picture.size, Array.from(i.picture.bytes())]",
-            json!(["cat", "image/png", 4, [137, 80, 78, 71]])),
+        (
+            "try { require('host:test').fail({}) } catch (e) { [e instanceof HostError, e.name, e.code, e.message] }",
+            json!([true, "HostError", "upstream_failed", "it went wrong"]),
+        ),
+        (
+            "try { require('host:test').bad({}) } catch (e) { [e.code, e.parameters, e.message] }",
+            json!(["invalid_arguments", "{ a: number }", "it went wrong; it takes { a: number }"]),
+        ),
+        (
+            "const t = require('host:test'); [t.add.try({a: 1, b: 1}), t.fail.try({}).error.code]",
+            json!([{"value": 2}, "upstream_failed"]),
+        ),
+        (
+            "const t = require('host:test'); parallel([() => t.add({a: 1, b: 1}), async () => (await t.add({a: 2, b: 2})) + 1])",
+            json!([2, 5]),
+        ),
+        (
+            "const t = require('host:test'); await Promise.all([t.add({a: 1, b: 1}), t.add({a: 2, b: 2})])",
+            json!([2, 4]),
+        ),
+        (
+            "const t = require('host:test'); try { parallel([() => t.add({}), () => t.fail({})]) } catch (e) { e.code }",
+            json!("upstream_failed"),
+        ),
+        (
+            "const t = require('host:test'); try { parallel([() => t.echo({a: {b: 1}}).a.b]) } catch (e) { e.message.includes('inside parallel') }",
+            json!(true),
+        ),
+        (
+            "const i = require('host:test').image({}); [i.name, i.picture.mimeType, i.picture.size, Array.from(i.picture.bytes())]",
+            json!(["cat", "image/png", 4, [137, 80, 78, 71]]),
+        ),
         ("require('host:test').image({}).picture", json!({"mimeType": "image/png", "size": 4})),
-        ("const t = require('host:text'); [t.fromUtf8(t.toUtf8('é')), t.toBase64(t.toUtf8('hi')), t.fromBase64('aGk=').length]",
-            json!(["é", "aGk=", 2])),
+        (
+            "const t = require('host:text'); [t.fromUtf8(t.toUtf8('é')), t.toBase64(t.toUtf8('hi')), t.fromBase64('aGk=').length]",
+            json!(["é", "aGk=", 2]),
+        ),
         ("Object.keys(require('host:test')).length", json!(9)),
-        ("const t = require('host:test'); try { t.echo(1) } catch (e) { e.message }", json!("echo takes one object with its arguments by name")),
-        ("try { require('host:nothing') } catch (e) { e.message }", json!("there is no module \"host:nothing\"; there are: host:test, host:text")),
+        (
+            "const t = require('host:test'); try { t.echo(1) } catch (e) { e.message }",
+            json!("echo takes one object with its arguments by name"),
+        ),
+        (
+            "try { require('host:nothing') } catch (e) { e.message }",
+            json!("there is no module \"host:nothing\"; there are: host:test, host:text"),
+        ),
         ("require('host:test').echo()", json!({})),
         ("console.log('said'); undefined", json!("(nothing)")),
         ("", json!("(nothing)")),
@@ -60,15 +98,30 @@ async fn programs_of_every_shape_have_their_value() {
 async fn what_goes_wrong_is_said_with_its_line() {
     let cases: Vec<(&str, &str, Option<u32>, &str)> = vec![
         ("let a = 1;\nlet b = ;\n", "syntax_error", Some(2), "Unexpected token"),
-        ("function f() {\n  throw new TypeError('no');\n}\nf()", "uncaught_error", Some(2), "TypeError: no"),
-        ("const t = require('host:test');\n\nt.fail({})", "upstream_failed", Some(3), "HostError: it went wrong"),
+        (
+            "function f() {\n  throw new TypeError('no');\n}\nf()",
+            "uncaught_error",
+            Some(2),
+            "TypeError: no",
+        ),
+        (
+            "const t = require('host:test');\n\nt.fail({})",
+            "upstream_failed",
+            Some(3),
+            "HostError: it went wrong",
+        ),
         ("throw {a: 1}", "uncaught_error", None, "threw {\"a\":1}"),
         ("await new Promise(() => {})", "stuck", None, "no timers"),
         ("setTimeout(() => {}, 1)", "uncaught_error", Some(1), "there are no timers"),
         ("fetch('https://x')", "uncaught_error", Some(1), "see list_modules"),
         ("const a = {}; a.a = a; a", "uncaught_error", None, "circular"),
         ("'x'.repeat(1024 * 1024 + 10)", "result_too_large", None, "return less of it"),
-        ("```ts\nconst x: number = 1;\nconst g = () => { throw new Error('deep') };\ng();\n```", "uncaught_error", Some(3), "deep"),
+        (
+            "```ts\nconst x: number = 1;\nconst g = () => { throw new Error('deep') };\ng();\n```",
+            "uncaught_error",
+            Some(3),
+            "deep",
+        ),
     ];
     for layer in layers() {
         for (source, code, line, says) in &cases {
@@ -89,7 +142,8 @@ async fn what_a_program_says_is_kept_within_bounds() {
     for layer in layers() {
         let source = "console.log('a', {b: [1]}, null, undefined, 2n); console.warn('w'); console.error(new Error('e')); for (let i = 0; i < 100; i++) console.log('xxxxxxxxxx')";
         let report = run_with(&layer, source, &config, &Bench::default()).await;
-        let lines: Vec<String> = report.said.iter().map(narthex_sandbox::drive::Said::line).collect();
+        let lines: Vec<String> =
+            report.said.iter().map(narthex_sandbox::drive::Said::line).collect();
         assert_eq!(lines[0], "a {\"b\":[1]} null undefined 2");
         assert_eq!(lines[1], "warning: w");
         assert_eq!(lines[2], "error: Error: e");

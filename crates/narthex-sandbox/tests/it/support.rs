@@ -60,7 +60,9 @@ impl Host for Bench {
         let value = |value: Value| RunAnswer::Value { value, binaries: Vec::new() };
         let answer = match call.function.as_str() {
             "echo" => value(arguments.clone()),
-            "add" => value(json!(arguments["a"].as_i64().unwrap_or(0) + arguments["b"].as_i64().unwrap_or(0))),
+            "add" => value(json!(
+                arguments["a"].as_i64().unwrap_or(0) + arguments["b"].as_i64().unwrap_or(0)
+            )),
             "fail" => thrown("upstream_failed"),
             "bad" => thrown("invalid_arguments"),
             "slow" => {
@@ -76,7 +78,9 @@ impl Host for Bench {
                     base64: "iVBORw==".to_owned(),
                 }],
             },
-            "big" => value(json!("x".repeat(usize::try_from(arguments["n"].as_u64().unwrap_or(0)).unwrap_or(0)))),
+            "big" => value(json!(
+                "x".repeat(usize::try_from(arguments["n"].as_u64().unwrap_or(0)).unwrap_or(0))
+            )),
             "gated" => match self.decided.get(arguments["target"].as_str().unwrap_or_default()) {
                 None => {
                     return Made::Waits(Box::new(Waiting {

@@ -2,7 +2,7 @@
 
 use narthex_core::{
     Age, Approval, ApprovalId, ApprovalMark, ApprovalStatus, Approver, Bound, Digest, Outcome,
-    Reason, RecordDraft, Subject, clean_line,
+    ParkedRun, Reason, RecordDraft, Subject, clean_line,
 };
 use narthex_store::{ApprovalFilter, Effect, Effected, Refused, StoreError, UnitOfWork};
 use subtle::ConstantTimeEq as _;
@@ -11,7 +11,7 @@ use super::desk::{conflict, invalid, not_found, owner_record};
 use super::taint::later;
 use super::{
     Answer, ApprovalAnswered, ApprovalDetail, ApprovalInfo, ApprovalRequest, Desk, Nonce,
-    OwnerError, Reply, Trouble,
+    OwnerError, Reply, RunShown, Trouble,
 };
 
 impl Desk {
@@ -65,6 +65,9 @@ impl Desk {
         };
         let open = info.status == ApprovalStatus::Waiting && info.needs_nonce;
         let nonce = open.then(|| Nonce::typed(&self.gate.nonce_of(&approval)));
+        let runs = self.store().parked_runs(Some(approval.binding.holder)).await?;
+        let waits = |run: &ParkedRun| run.waiting.contains(&approval.id);
+        let run = runs.into_iter().find(waits).map(RunShown::of);
         let binding = approval.binding;
         Ok(Reply::Approval(Box::new(ApprovalDetail {
             info,
@@ -74,6 +77,7 @@ impl Desk {
             policy: binding.policy,
             latch,
             nonce,
+            run,
         })))
     }
 

@@ -14,6 +14,7 @@ use narthex_store::{Committed, Effect, Refused, Store, StoreError, UnitOfWork, f
 
 use super::graphs::Loads;
 use super::{OwnerError, Reply, Request, Trouble};
+use crate::code_rooms::CodeRooms;
 use crate::{StopFile, Watched};
 
 /// Where an owner's requests are carried out.
@@ -24,6 +25,7 @@ pub struct Desk {
     pub(super) companion: Arc<ReadySurface>,
     pub(super) graphs: Arc<GraphHall>,
     pub(super) servers: ServerHall,
+    pub(super) code: Option<Arc<CodeRooms>>,
     pub(super) loads: Loads,
     pub(super) token_key: SecretKey,
     pub(super) holder: Arc<str>,
@@ -33,11 +35,13 @@ pub struct Desk {
 }
 
 impl Desk {
+    #[expect(clippy::too_many_arguments, reason = "each is a part of the house")]
     pub(crate) fn new(
         gate: Gate,
         [workspace, companion]: [Arc<ReadySurface>; 2],
         graphs: Arc<GraphHall>,
         servers: ServerHall,
+        code: Option<Arc<CodeRooms>>,
         token_key: SecretKey,
         holder: String,
         stop_file: StopFile,
@@ -50,6 +54,7 @@ impl Desk {
             companion,
             graphs,
             servers,
+            code,
             loads,
             token_key,
             holder,
@@ -149,6 +154,7 @@ impl Desk {
             Request::Ledger(request) => self.ledger(request).await,
             Request::Graph(request) => self.graph(request).await,
             Request::Server(request) => self.server(request).await,
+            Request::Code(request) => self.code(request).await,
             Request::Status => self.status().await,
             Request::Check => self.checkup().await,
             Request::Companion { space } => self.companion(space.as_deref()).await,

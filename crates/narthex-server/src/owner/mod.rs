@@ -4,6 +4,7 @@ mod agents;
 mod approvals;
 mod budget;
 mod checkup;
+mod code;
 mod conversations;
 mod desk;
 mod gate_request;
@@ -27,6 +28,7 @@ mod taint;
 mod tokens;
 
 pub use budget::{BudgetChange, BudgetSpec, Limit, loosens};
+pub use code::{CodeReply, CodeRequest, RunCallShown, RunShown};
 pub use desk::Desk;
 pub use gate_request::{
     Answer, ApprovalRequest, SettingRequest, StopScope, SwitchRequest, TaintRequest,

@@ -35,6 +35,7 @@ use narthex_core::{
 use narthex_store::chain::Record;
 use serde::{Deserialize, Serialize};
 
+use super::code::CodeReply;
 use super::sealed::LedgerReply;
 
 /// What comes back.
@@ -85,6 +86,8 @@ pub enum Reply {
     Ledger(LedgerReply),
     /// Of other people's servers.
     Server(ServerReply),
+    /// About programs.
+    Code(CodeReply),
     /// Records exactly as stored.
     Stored(Vec<StoredLine>),
     /// Requests for approval.

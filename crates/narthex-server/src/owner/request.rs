@@ -8,6 +8,7 @@ use narthex_core::{ChangeAction, EntityType, PageDraft, ProposalStatus, Tier};
 use narthex_graph::merge::Asked;
 use serde::{Deserialize, Serialize};
 
+use super::code::CodeRequest;
 use super::gate_request::{ApprovalRequest, SettingRequest, SwitchRequest, TaintRequest};
 use super::graph_request::GraphRequest;
 use super::sealed::LedgerRequest;
@@ -244,6 +245,8 @@ pub enum Request {
     Graph(GraphRequest),
     /// Other people's servers.
     Server(ServerRequest),
+    /// Programs.
+    Code(CodeRequest),
     /// How the house is.
     Status,
     /// Whether the house can read its own state.

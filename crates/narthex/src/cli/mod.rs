@@ -6,6 +6,7 @@
 mod agent;
 mod approvals;
 mod budget;
+mod code;
 mod conversation;
 mod gate;
 mod graph;
@@ -30,6 +31,7 @@ pub use self::agent::{AgentAddArgs, AgentCommand, AgentNameArgs, AgentSetArgs};
 pub use self::approvals::{
     ApprovalsApproveArgs, ApprovalsCommand, ApprovalsDenyArgs, ApprovalsIdArgs, ApprovalsListArgs,
 };
+pub use self::code::{RunArgs, SandboxArgs, TypesArgs};
 pub use self::conversation::{
     ConversationAddArgs, ConversationCommand, ConversationListArgs, ConversationShowArgs,
 };
@@ -154,6 +156,8 @@ pub enum Command {
     /// Other people's MCP servers, behind the same door
     #[command(subcommand)]
     Mcp(McpCommand),
+    Run(RunArgs),
+    Types(TypesArgs),
     /// Agents: registered outsiders
     #[command(subcommand)]
     Agent(AgentCommand),
@@ -195,6 +199,9 @@ pub enum Command {
     /// Keep a process of somebody else's
     #[command(hide = true)]
     Keep(KeepArgs),
+    /// Run one program, shut in
+    #[command(hide = true)]
+    Sandbox(SandboxArgs),
 }
 
 /// The heading the global options stand under in every help.

@@ -18,6 +18,7 @@ pub mod page;
 pub mod policy;
 pub mod proxy;
 pub mod reference;
+pub mod run;
 pub mod serve;
 pub mod space;
 pub mod status;
@@ -26,6 +27,7 @@ pub mod stopping;
 pub mod taint;
 mod text_input;
 pub mod token;
+pub mod types;
 
 use narthex_server::owner::{Reply, Request};
 
@@ -51,6 +53,7 @@ pub fn prepare(cli: Cli) -> Result<Ready, Failure> {
         Command::Completions(_)
         | Command::Reference(_)
         | Command::Keep(_)
+        | Command::Sandbox(_)
         | Command::Doctor
         | Command::Stop(_) => Context::unread(&globals)?,
         Command::Serve(args) if args.demo => Context::for_demo(&globals)?,
@@ -75,14 +78,18 @@ impl Ready {
             .enable_all()
             .build()
             .map_err(|error| Failure::new(Exit::Failed, format!("cannot start: {error}")))?;
-        let ended = runtime.block_on(run(&self.context, &self.globals, &self.command));
+        let ended = runtime.block_on(carry_out(&self.context, &self.globals, &self.command));
         // Whatever still blocks a thread (a read from a terminal) must not hold up the end.
         runtime.shutdown_background();
         ended
     }
 }
 
-async fn run(context: &Context, globals: &Globals, command: &Command) -> Result<Exit, Failure> {
+async fn carry_out(
+    context: &Context,
+    globals: &Globals,
+    command: &Command,
+) -> Result<Exit, Failure> {
     match command {
         Command::Init(args) => init::run(context, args).await,
         Command::Serve(args) => Box::pin(serve::run(context, args)).await,
@@ -92,6 +99,8 @@ async fn run(context: &Context, globals: &Globals, command: &Command) -> Result<
         Command::Page(command) => page::run(context, command).await,
         Command::Graph(command) => Box::pin(graph::run(context, command)).await,
         Command::Mcp(command) => Box::pin(mcp::run(context, command)).await,
+        Command::Run(args) => run::run(context, args).await,
+        Command::Types(args) => types::run(context, args).await,
         Command::Agent(command) => agent::run(context, command).await,
         Command::Token(command) => token::run(context, command).await,
         Command::Inbox(command) => inbox::run(context, command).await,
@@ -107,7 +116,7 @@ async fn run(context: &Context, globals: &Globals, command: &Command) -> Result<
         Command::Doctor => doctor::run(context, globals).await,
         Command::Completions(args) => completions::run(args),
         Command::Reference(args) => reference::run(args),
-        Command::Keep(_) => Err(keep::too_late()),
+        Command::Keep(_) | Command::Sandbox(_) => Err(keep::too_late()),
     }
 }
 

@@ -8,6 +8,7 @@ use narthex_core::Mode;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::code_keys::Code;
 use super::gate_keys::{Approvals, BudgetKeys, Egress, Sessions, TaintKeys};
 use super::graph_keys::GraphKeys;
 use super::server_keys::Servers;
@@ -41,6 +42,8 @@ pub struct Config {
     pub graphs: BTreeMap<String, GraphKeys>,
     /// Other people's MCP servers (`narthex mcp`). They are off until you turn them on.
     pub servers: Servers,
+    /// Programs that agents send (`/code/mcp`, `narthex run`).
+    pub code: Code,
     /// The embedded database.
     pub store: Store,
     /// What the ledger keeps, and who follows it: a second copy of what proves it, or of all of

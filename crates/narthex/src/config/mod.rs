@@ -5,6 +5,7 @@
 //! there. To add a key: a field in `keys.rs`, then `UPDATE=1 cargo nextest run -p narthex drift`.
 
 mod check;
+mod code_keys;
 pub mod env;
 mod excerpt;
 mod gate_keys;
@@ -21,6 +22,7 @@ use std::time::Duration;
 use narthex_gate::{GateConfig, SessionConfig};
 use narthex_workspace::WorkspaceConfig;
 
+pub use self::code_keys::{Code, CodeWalls};
 pub use self::excerpt::excerpt;
 pub use self::gate_keys::{Approvals, BudgetKeys, Egress, Sessions, TaintKeys};
 pub use self::graph_keys::{GraphKeys, McpKeys, QueryPath, QueryPaths, ShownKeys};

@@ -8,12 +8,13 @@
     reason = "tests"
 )]
 
-
 use std::time::Instant;
 
-use proptest::prelude::*;
 use super::support::{HOSTILE, Random, lexer, sampled, wild};
-use narthex_sandbox::types::{FUNCTION_BYTES, Function, SIGNATURE_CHARS, declare, prelude, signature};
+use narthex_sandbox::types::{
+    FUNCTION_BYTES, Function, SIGNATURE_CHARS, declare, prelude, signature,
+};
+use proptest::prelude::*;
 
 #[test]
 fn the_reader_of_declarations_sees_what_is_wrong() {

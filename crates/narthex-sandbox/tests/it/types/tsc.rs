@@ -11,15 +11,14 @@
 )]
 #![allow(dead_code, unreachable_pub, reason = "what is shared with the other tests")]
 
-
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::OnceLock;
 
-use serde_json::{Value, json};
 use super::support::{HOSTILE, Random, sampled, wild};
 use narthex_sandbox::types::{Function, declare, prelude};
+use serde_json::{Value, json};
 
 #[test]
 fn any_schema_compiles() {
@@ -262,8 +261,10 @@ fn install() -> Option<PathBuf> {
         }
     }
     #[expect(clippy::disallowed_methods, reason = "where a test keeps its tools")]
-    let folder = std::env::var_os("TSC_DIR")
-        .map_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/tsc"), PathBuf::from);
+    let folder = std::env::var_os("TSC_DIR").map_or_else(
+        || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/tsc"),
+        PathBuf::from,
+    );
     if !folder.join("node_modules/typescript/bin/tsc").exists() {
         std::fs::create_dir_all(&folder).unwrap();
         let options = ["install", "--no-audit", "--no-fund", "--silent", "--prefix"];

@@ -9,6 +9,7 @@ use narthex_core::{
 use serde::{Deserialize, Serialize};
 
 use super::LatchInfo;
+use crate::owner::code::RunShown;
 
 /// What the owner types to approve a call that cannot be undone. It is never `Debug`-printed.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -97,6 +98,9 @@ pub struct ApprovalDetail {
     pub latch: Option<LatchInfo>,
     /// What the owner must type, while it can still be approved.
     pub nonce: Option<Nonce>,
+    /// The program that waits with the call, if one does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub run: Option<RunShown>,
 }
 
 /// A request for approval was answered.

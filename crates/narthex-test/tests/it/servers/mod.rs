@@ -8,4 +8,5 @@ mod eras;
 mod hostile;
 mod life;
 mod oauth;
+mod programs;
 mod rig;

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use narthex_core::{ApprovalStatus, Taint};
-use narthex_server::owner::ApprovalDetail;
+use narthex_server::owner::{ApprovalDetail, RunShown};
 use serde_json::Value;
 
 use super::status;
@@ -41,7 +41,32 @@ pub(super) fn shown(detail: &ApprovalDetail) -> String {
 
 /// The facts and the arguments: what is decided on.
 pub(super) fn about(detail: &ApprovalDetail) -> String {
-    format!("{}\n\narguments\n{}", table::facts(facts(detail)), arguments(&detail.arguments))
+    let mut out =
+        format!("{}\n\narguments\n{}", table::facts(facts(detail)), arguments(&detail.arguments));
+    if let Some(run) = &detail.run {
+        out.push_str(&program(run));
+    }
+    out
+}
+
+/// The program that waits with the call: all of it, and what it did so far.
+fn program(run: &RunShown) -> String {
+    let mut out = format!("\n\nrun {} made these calls\n", run.id);
+    for call in &run.calls {
+        let arguments = clean::text(&call.arguments.to_string());
+        // Writing to a String cannot fail.
+        let _ = writeln!(
+            out,
+            "  {}  {}  {arguments}",
+            clean::text(&call.outcome),
+            clean::text(&call.call)
+        );
+    }
+    let _ = write!(out, "\nof this program\n");
+    for (number, line) in clean::text(&run.program).lines().enumerate() {
+        let _ = write!(out, "\n  {:>3}  {line}", number + 1);
+    }
+    out
 }
 
 /// Pretty, with everything that hides made visible.
