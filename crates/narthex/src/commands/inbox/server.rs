@@ -14,7 +14,7 @@ pub(super) fn facts(info: &ProposalInfo, requested: &RequestedServer) -> Vec<(&'
     let profiles = if requested.given.is_empty() {
         fair(format!("none of {}'s has it", info.agent))
     } else {
-        format!("{} has it by {}", info.agent, joined(&requested.given, ", ")).into()
+        format!("{} has it by {}", info.agent, joined(&requested.given)).into()
     };
     facts.push(("profiles", profiles));
     facts
@@ -34,9 +34,9 @@ pub(super) fn next(info: &ProposalInfo, requested: &RequestedServer) -> String {
     }
     if requested.given.is_empty() {
         // Giving replaces what the agent has.
-        let has =
-            requested.profiles.iter().map(|profile| format!("{profile} ")).collect::<String>();
-        lines.push(format!("Give it:       narthex mcp profiles set {agent} {has}PROFILE"));
+        let has = requested.profiles.iter().map(Slug::as_str);
+        let all: Vec<&str> = has.chain(["PROFILE"]).collect();
+        lines.push(format!("Give it:       narthex mcp profiles set {agent} {}", all.join(" ")));
     }
     lines.push(format!("Say yes:       narthex inbox approve {id}"));
     lines.push(format!("Say no:        narthex inbox reject {id} --reason <why>"));
@@ -48,11 +48,10 @@ pub(super) fn let_in(let_in: &LetIn) -> String {
     let LetIn { server, enabled, given } = let_in;
     let now = if *enabled { "is enabled now" } else { "may be used" };
     let given = match given.as_slice() {
-        [] => " by nobody new: no profile of the agent's has it (narthex mcp profiles list)"
-            .to_owned(),
-        given => format!(", by the agent through {}", joined(given, ", ")),
+        [] => "No profile of the agent's has it: narthex mcp profiles list".to_owned(),
+        given => format!("The agent has it by {}.", joined(given)),
     };
-    format!(" {server} {now}{given}.")
+    format!(" {server} {now}. {given}")
 }
 
 fn stands(requested: &RequestedServer) -> Said {
@@ -76,6 +75,6 @@ const fn is_approved(stands: ServerStands) -> bool {
     matches!(stands, ServerStands::Disabled | ServerStands::DisabledInFile | ServerStands::Ready)
 }
 
-fn joined(names: &[Slug], between: &str) -> String {
-    names.iter().map(Slug::as_str).collect::<Vec<_>>().join(between)
+fn joined(names: &[Slug]) -> String {
+    names.iter().map(Slug::as_str).collect::<Vec<_>>().join(", ")
 }
