@@ -3,8 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    AgentId, BranchName, CommitId, GraphId, PageDraft, PageId, ProposalId, SpaceId, Taint,
-    Timestamp,
+    AgentId, Bound, BranchName, CommitId, GraphId, PageDraft, PageId, ProposalId, Slug, SpaceId,
+    Taint, TextError, Timestamp, clean_line,
 };
 
 /// What kinds of thing can be read or changed.
@@ -52,11 +52,14 @@ pub enum ChangeAction {
     Delete,
     /// Bring one branch of it into another.
     Merge,
+    /// Let it be used.
+    Enable,
 }
 
 impl ChangeAction {
     /// Every action.
-    pub const ALL: [Self; 4] = [Self::Create, Self::Update, Self::Delete, Self::Merge];
+    pub const ALL: [Self; 5] =
+        [Self::Create, Self::Update, Self::Delete, Self::Merge, Self::Enable];
 
     /// The word on the wire, in policy and in output.
     pub const fn as_str(self) -> &'static str {
@@ -65,6 +68,7 @@ impl ChangeAction {
             Self::Update => "update",
             Self::Delete => "delete",
             Self::Merge => "merge",
+            Self::Enable => "enable",
         }
     }
 }
@@ -141,6 +145,9 @@ pub struct Proposal {
     /// The merge that is asked for (of a graph only).
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub merge: Option<MergeRequest>,
+    /// The upstream server that is asked for (of a server only).
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub server: Option<Slug>,
     /// Why, in the agent's words.
     pub reason: String,
     /// What the agent had taken in when it asked.
@@ -153,4 +160,73 @@ pub struct Proposal {
     pub created: Timestamp,
     /// When the owner decided.
     pub decided: Option<Timestamp>,
+}
+
+impl Proposal {
+    /// An agent asks for a server of somebody else's: that the owner look at it and let it be used.
+    /// The reason must be one clean line. Whether the agent may ask for this server is for whoever
+    /// makes this to know.
+    pub fn for_server(
+        id: ProposalId,
+        agent: AgentId,
+        space: SpaceId,
+        server: Slug,
+        reason: &str,
+        taint: Taint,
+        created: Timestamp,
+    ) -> Result<Self, TextError> {
+        Ok(Self {
+            id,
+            agent,
+            space,
+            entity_type: EntityType::Server,
+            action: ChangeAction::Enable,
+            page: None,
+            base_revision: None,
+            draft: None,
+            merge: None,
+            server: Some(server),
+            reason: clean_line("reason", reason, Bound::REASON_CHARS)?,
+            taint,
+            status: ProposalStatus::Pending,
+            note: None,
+            created,
+            decided: None,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{ChangeAction, EntityType, Proposal};
+    use crate::{AgentId, PolicyAction, ProposalId, SpaceId, Taint, TextError, Timestamp};
+
+    fn asked(reason: &str) -> Result<Proposal, TextError> {
+        Proposal::for_server(
+            ProposalId::from_bytes(&[1; 16]).unwrap(),
+            AgentId::from_bytes(&[2; 16]).unwrap(),
+            SpaceId::from_bytes(&[3; 16]).unwrap(),
+            "web".parse().unwrap(),
+            reason,
+            Taint::CLEAN,
+            Timestamp::from_millis(4),
+        )
+    }
+
+    #[test]
+    fn a_server_is_asked_for_by_its_name_and_for_a_reason_in_one_line() {
+        let proposal = asked(" to look things up ").unwrap();
+        assert_eq!(proposal.reason, "to look things up");
+        assert_eq!(
+            (proposal.entity_type, proposal.action),
+            (EntityType::Server, ChangeAction::Enable)
+        );
+        assert_eq!(PolicyAction::from(proposal.action), PolicyAction::UseServer);
+        for unclean in ["", " ", "a\nb", "\u{1b}[2J", "\u{202e}x"] {
+            assert!(asked(unclean).is_err(), "{unclean:?}");
+        }
+        let text = serde_json::to_string(&proposal).unwrap();
+        assert!(text.contains(r#""server":"web""#) && !text.contains("merge"), "{text}");
+        assert_eq!(serde_json::from_str::<Proposal>(&text).unwrap(), proposal);
+    }
 }

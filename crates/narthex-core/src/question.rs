@@ -108,6 +108,7 @@ impl From<ChangeAction> for PolicyAction {
             ChangeAction::Update => Self::Update,
             ChangeAction::Delete => Self::Delete,
             ChangeAction::Merge => Self::BranchMerge,
+            ChangeAction::Enable => Self::UseServer,
         }
     }
 }

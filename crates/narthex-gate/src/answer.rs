@@ -201,6 +201,8 @@ fn refusal_of(refused: &narthex_store::Refused) -> ToolError {
         | Refused::HeadMoved { .. }
         | Refused::BranchMoved { .. }
         | Refused::MergeAsked(_)
+        | Refused::ServerAsked(_)
+        | Refused::ServerNotApproved(_)
         | Refused::BranchExists
         | Refused::RootBranch
         | Refused::GraphExists

@@ -54,6 +54,14 @@ impl<'r> Fields<'r> {
         self.get::<&str>(column)?.parse().map_err(|error| bad(column, error))
     }
 
+    /// The same, or nothing.
+    fn parsed_if<T>(self, column: &str) -> Result<Option<T>, Fault>
+    where
+        T: FromStr<Err: Display>,
+    {
+        self.get::<Option<&str>>(column)?.map(|_| self.parsed(column)).transpose()
+    }
+
     fn title(self, column: &str) -> Result<Title, Fault> {
         Title::parse(self.get(column)?).map_err(|error| bad(column, error))
     }
@@ -138,10 +146,7 @@ pub(crate) fn space(row: Fields<'_>) -> Result<Space, Fault> {
         id: row.id("id", narthex_core::SpaceId::from_bytes)?,
         slug: row.parsed("slug")?,
         name: row.title("name")?,
-        ceiling: match row.get::<Option<&str>>("ceiling")? {
-            None => None,
-            Some(_) => Some(row.parsed("ceiling")?),
-        },
+        ceiling: row.parsed_if("ceiling")?,
         created: row.time("created")?,
     })
 }
@@ -241,6 +246,7 @@ pub(crate) fn proposal(row: Fields<'_>) -> Result<Proposal, Fault> {
         base_revision: row.revision_if("base_revision")?,
         draft: row.draft_if()?,
         merge: row.merge_if()?,
+        server: row.parsed_if("server")?,
         reason: row.get("reason")?,
         taint: row.taint()?,
         status: row.parsed("status")?,

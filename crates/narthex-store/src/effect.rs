@@ -214,7 +214,8 @@ pub enum Effect {
     /// A new conversation.
     AddConversation(Conversation),
     /// A new proposal. Refused if the agent has `cap` pending ones already, if the page or the graph
-    /// it names is not in its space, or if a branch to be merged stands elsewhere than it says.
+    /// it names is not in its space, if a branch to be merged stands elsewhere than it says, or if
+    /// the agent asks for the same server already.
     OpenProposal {
         /// The proposal.
         proposal: Box<Proposal>,
@@ -242,6 +243,14 @@ pub enum Effect {
         /// The merge, onto the line of the branch it is brought into. None where that has seen all
         /// of it already: refused if it has not.
         write: Option<Box<GraphWrite>>,
+        /// When.
+        at: Timestamp,
+    },
+    /// Says yes to an agent that asks for a server, exactly once: where the server was disabled it is
+    /// so no more. Refused unless its start and something of what it offers are approved.
+    ApplyServerRequest {
+        /// Which one.
+        id: ProposalId,
         /// When.
         at: Timestamp,
     },

@@ -1,7 +1,7 @@
 //! What can go wrong in a store, and whose fault it is.
 
 use narthex_core::{
-    ApprovalStatus, BranchName, CommitId, Overspent, ProposalId, ProposalStatus, SwitchScope,
+    ApprovalStatus, BranchName, CommitId, Overspent, ProposalId, ProposalStatus, Slug, SwitchScope,
 };
 
 /// A store could not do what it was asked.
@@ -57,6 +57,14 @@ pub enum Refused {
     /// The agent asks for this merge already.
     #[error("proposal {0} asks for this merge already: wait until the owner has decided on it")]
     MergeAsked(ProposalId),
+    /// The agent asks for this server already.
+    #[error("proposal {0} asks for this server already: wait until the owner has decided on it")]
+    ServerAsked(ProposalId),
+    /// The server that is asked for is not approved.
+    #[error(
+        "the server {0} is not approved: look at it and approve it first with narthex mcp approve {0}"
+    )]
+    ServerNotApproved(Slug),
     /// A branch is not where the proposal says.
     #[error("the branch {branch} stands at {is} by now, and not where the proposal says")]
     BranchMoved {

@@ -6,8 +6,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use async_trait::async_trait;
 use narthex_core::{
     Agent, AgentId, Approval, ApprovalId, Conversation, ConversationId, ConversationSummary,
-    Digest, Holder, Latch, Mode, PageId, PageKey, PageRevision, PageSummary, PageView, Proposal,
-    ProposalId, ServerBook, Slug, Space, SpaceId, Spent, Switches, Taint, TokenId, TokenSummary,
+    Digest, Holder, Latch, Mode, PageId, PageKey, PageRevision, PageSummary, PageView, ParkedRun,
+    Proposal, ProposalId, RunId, ServerBook, Slug, Space, SpaceId, Spent, Switches, Taint, TokenId,
+    TokenSummary,
 };
 use narthex_core::{BranchName, CommitId, GraphId, ParkedRun, RunId};
 use narthex_store::chain::{Head, Seal, StoredRecord};
@@ -186,6 +187,16 @@ impl Proposals for Faults {
     }
     async fn proposals(&self, filter: &ProposalFilter) -> Result<Vec<Proposal>, StoreError> {
         self.inner.proposals(filter).await
+    }
+}
+
+#[async_trait]
+impl ParkedRuns for Faults {
+    async fn parked_run(&self, holder: Holder, id: RunId) -> Result<Option<ParkedRun>, StoreError> {
+        self.inner.parked_run(holder, id).await
+    }
+    async fn parked_runs(&self, holder: Option<Holder>) -> Result<Vec<ParkedRun>, StoreError> {
+        self.inner.parked_runs(holder).await
     }
 }
 

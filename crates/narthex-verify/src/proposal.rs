@@ -36,9 +36,13 @@ pub(crate) fn fields(row: &SqliteRow) -> Result<Vec<Vec<u8>>, sqlx::Error> {
         millis("created")?,
         millis("decided")?,
     ];
-    // A merge is under the MAC where there is one: proposals from before there were any have none.
-    let merge = text("merge")?.map(Some);
-    Ok(fields.into_iter().chain(merge).map(ended).collect())
+    // Under the MAC as far as they are there: proposals from before there were any have none.
+    let later = match (text("merge")?, text("server")?) {
+        (None, None) => vec![],
+        (merge, None) => vec![merge],
+        (merge, server) => vec![merge, server],
+    };
+    Ok(fields.into_iter().chain(later).map(ended).collect())
 }
 
 /// Whether it may still be applied: while it waits, and a merge also when it was in conflict.
@@ -51,13 +55,15 @@ pub(crate) fn is_open(row: &SqliteRow) -> Result<bool, sqlx::Error> {
 }
 
 macro_rules! proposals {
-    ($merge:literal) => {
+    ($merge:literal, $server:literal) => {
         concat!(
             "SELECT p.id, p.agent, s.id AS space_id, p.entity_type, p.action, p.page,
                     p.base_revision, p.slug, p.title, p.body, p.tags, p.reason, p.taint_private,
                     p.taint_untrusted, p.status, p.note, p.created, p.decided, ",
             $merge,
-            " AS merge, p.mac, p.rowid AS place
+            " AS merge, ",
+            $server,
+            " AS server, p.mac, p.rowid AS place
                FROM proposals p LEFT JOIN spaces s ON s.n = p.space
               WHERE p.rowid > ?1 ORDER BY p.rowid LIMIT 500"
         )
@@ -65,6 +71,8 @@ macro_rules! proposals {
 }
 
 /// All of them.
-pub(crate) const ALL: &str = proposals!("p.merge");
-/// All of them in a database of a program that knew of no merges.
-pub(crate) const ALL_BEFORE_MERGES: &str = proposals!("NULL");
+pub(crate) const ALL: &str = proposals!("p.merge", "p.server");
+/// All of them in a database of a program that knew of no servers to be asked for.
+pub(crate) const ALL_BEFORE_SERVERS: &str = proposals!("p.merge", "NULL");
+/// All of them in a database of a program that knew of no merges either.
+pub(crate) const ALL_BEFORE_MERGES: &str = proposals!("NULL", "NULL");

@@ -58,12 +58,16 @@ pub(crate) type Fields = fn(&SqliteRow) -> Result<Vec<Vec<u8>>, sqlx::Error>;
 
 impl Check<'_> {
     async fn proposals(&mut self) -> Result<BTreeMap<Vec<u8>, Hash>, Failure> {
-        let merges: i64 = sqlx::query_scalar(
-            "SELECT count(*) FROM pragma_table_info('proposals') WHERE name = 'merge'",
+        let later: i64 = sqlx::query_scalar(
+            "SELECT count(*) FROM pragma_table_info('proposals') WHERE name IN ('merge', 'server')",
         )
         .fetch_one(&mut *self.conn)
         .await?;
-        let all = if merges == 0 { proposal::ALL_BEFORE_MERGES } else { proposal::ALL };
+        let all = match later {
+            0 => proposal::ALL_BEFORE_MERGES,
+            1 => proposal::ALL_BEFORE_SERVERS,
+            _ => proposal::ALL,
+        };
         self.paged("proposals", all, proposal::fields, proposal::is_open).await
     }
 

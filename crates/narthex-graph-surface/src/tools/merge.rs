@@ -154,6 +154,7 @@ impl Place<'_> {
             page: None,
             base_revision: None,
             draft: None,
+            server: None,
             merge: Some(MergeRequest {
                 graph: self.graph.id,
                 from: ask.from.clone(),

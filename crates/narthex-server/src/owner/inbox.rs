@@ -47,6 +47,10 @@ impl Desk {
             let (rows, schema) = self.merge_change(&proposal, merge).await?;
             (change, diff) = (Some(rows), schema);
         }
+        let server = match &proposal.server {
+            Some(server) => Some(self.requested(&proposal, server).await?),
+            None => None,
+        };
         let detail = ProposalDetail {
             info,
             base,
@@ -55,6 +59,7 @@ impl Desk {
             proposed: proposal.draft,
             diff,
             change,
+            server,
         };
         Ok(Reply::Proposal(Box::new(detail)))
     }
@@ -69,7 +74,14 @@ impl Desk {
             return self.merge_approve(&proposal, merge, resolutions).await;
         }
         if !resolutions.is_empty() {
-            return Err(invalid("only the rows of a merge are resolved, and this is a page"));
+            let message = format!(
+                "only the rows of a merge are resolved, and this is a {}",
+                proposal.entity_type
+            );
+            return Err(invalid(message));
+        }
+        if let Some(server) = &proposal.server {
+            return self.server_request_approve(&proposal, server).await;
         }
         let id = proposal.id;
         let effect = Effect::ApplyProposal {
@@ -87,7 +99,14 @@ impl Desk {
                     _ => (None, None),
                 };
                 let status = ProposalStatus::Applied;
-                Ok(Reply::Decided(Decided { id, status, page, revision, merged: None }))
+                Ok(Reply::Decided(Decided {
+                    id,
+                    status,
+                    page,
+                    revision,
+                    merged: None,
+                    let_in: None,
+                }))
             }
             Err(StoreError::Refused(refused)) => Err(self.not_applied(&proposal, refused).await),
             Err(error) => Err(error.into()),
@@ -107,6 +126,7 @@ impl Desk {
             page: proposal.page,
             revision: None,
             merged: None,
+            let_in: None,
         }))
     }
 
@@ -180,7 +200,7 @@ impl Desk {
         };
         let graph = merge.as_ref().and_then(|merge| merge.graph.as_ref());
         let slug = current.or(proposed).map(|slug| slug.to_string());
-        let slug = slug.or_else(|| graph.map(ToString::to_string));
+        let slug = slug.or_else(|| graph.or(proposal.server.as_ref()).map(ToString::to_string));
         Ok(ProposalInfo {
             id: proposal.id,
             agent: agent.map_or_else(gone, |agent| Ok(agent.slug))?,

@@ -19,6 +19,7 @@ mod reply;
 mod request;
 mod sealed;
 mod server_request;
+mod server_requests;
 mod servers;
 mod settings;
 mod spaces;

@@ -75,12 +75,13 @@ fn actions(tool: &str, action: Option<ChangeAction>) -> Result<Vec<PolicyAction>
         ("search", _) => Ok(vec![PolicyAction::Search]),
         ("read", _) => Ok(vec![PolicyAction::Read]),
         ("context", _) => Ok(vec![PolicyAction::Context]),
-        ("propose_change", Some(action)) => Ok(vec![action.into()]),
-        ("propose_change", None) => {
-            // Merges are asked for on a graph's own surface.
-            let pages = ChangeAction::ALL.into_iter().filter(|one| *one != ChangeAction::Merge);
-            Ok(pages.map(PolicyAction::from).collect())
-        }
+        ("propose_change", None) => Ok(PAGES.map(PolicyAction::from).to_vec()),
+        ("propose_change", Some(action)) if PAGES.contains(&action) => Ok(vec![action.into()]),
+        ("propose_change", Some(_)) => Err(invalid("an action is create, update or delete")),
         _ => Err(invalid("the tools are search, read, context and propose_change")),
     }
 }
+
+/// What is asked for of pages. Merges are asked for on a graph's own surface, servers where there is
+/// code.
+const PAGES: [ChangeAction; 3] = [ChangeAction::Create, ChangeAction::Update, ChangeAction::Delete];

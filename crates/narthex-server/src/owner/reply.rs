@@ -19,7 +19,7 @@ pub use graphs::{
     StoredQueryShown, StoredShown, TextFault,
 };
 pub use merges::{MergeChange, MergeConflict, MergeInfo, MergeRow, Merged, RowFate};
-pub use proposals::{Decided, ProposalDetail, ProposalInfo};
+pub use proposals::{Decided, LetIn, ProposalDetail, ProposalInfo, RequestedServer, ServerStands};
 pub use servers::{
     ApprovedNow, DefinitionShown, FindingShown, OfferShown, ProfileShown, ServerDetail, ServerLog,
     ServerReply, ServerSeen, ServerShown, ServersListed, ServersSwitched, SignInBegun, SignedInNow,

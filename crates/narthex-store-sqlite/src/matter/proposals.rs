@@ -49,9 +49,13 @@ pub(crate) fn mac_of(key: &RowKey, proposal: &Proposal) -> Digest {
             bytes
         })
     };
-    // Only where there is one, so that a proposal from before there were any keeps its MAC.
-    let merge = proposal.merge.as_ref().map(|merge| Some(merge_text(merge).into_bytes()));
-    let fields: Vec<Vec<u8>> = fields.into_iter().chain(merge).map(ended).collect();
+    // Only as far as there is one, so that a proposal from before there were any keeps its MAC.
+    let mut later = vec![
+        proposal.merge.as_ref().map(|merge| merge_text(merge).into_bytes()),
+        proposal.server.as_ref().map(|server| server.as_str().into()),
+    ];
+    later.truncate(later.iter().rposition(Option::is_some).map_or(0, |last| last + 1));
+    let fields: Vec<Vec<u8>> = fields.into_iter().chain(later).map(ended).collect();
     let slices: Vec<&[u8]> = fields.iter().map(Vec::as_slice).collect();
     key.row("proposals", &slices)
 }
@@ -74,7 +78,7 @@ macro_rules! proposals {
             "SELECT p.id, p.agent, s.id AS space_id, p.entity_type, p.action, p.page,
                     p.base_revision, p.slug, p.title, p.body, p.tags, p.reason, p.taint_private,
                     p.taint_untrusted, p.status, p.note, p.created, p.decided, p.merge,
-                    p.mac
+                    p.server, p.mac
                FROM proposals p JOIN spaces s ON s.n = p.space ",
             $rest
         )

@@ -216,6 +216,7 @@ pub(super) fn creation(by: &Agent, draft: PageDraft) -> Proposal {
         base_revision: None,
         draft: Some(draft),
         merge: None,
+        server: None,
         reason: "because".to_owned(),
         taint: Taint { private: true, untrusted: false },
         status: ProposalStatus::Pending,

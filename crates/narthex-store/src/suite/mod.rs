@@ -33,6 +33,7 @@ pub mod pages;
 pub mod proposals;
 pub mod runs;
 pub mod search;
+pub mod server_requests;
 pub mod servers;
 pub mod settings;
 pub mod spaces;
@@ -211,6 +212,17 @@ macro_rules! store_suite {
                 so_many_tools_have_a_tier_of_their_own_and_no_more,
                 the_noted_mode_is_remembered,
             }
+            server_requests {
+                a_request_reads_back_as_opened,
+                it_has_the_parts_of_a_request_and_no_others,
+                the_same_server_waits_once,
+                servers_and_pages_wait_under_one_cap,
+                it_is_applied_once_and_takes_disabled_off,
+                it_is_not_applied_before_it_is_approved,
+                one_that_was_rejected_changes_nothing,
+                pages_and_servers_are_applied_each_in_their_way,
+                it_outlives_a_restart,
+            }
             servers {
                 they_are_off_until_turned_on,
                 what_is_approved_stays_so,
@@ -320,6 +332,7 @@ mod tests {
             ("proposals", include_str!("proposals.rs")),
             ("runs", include_str!("runs.rs")),
             ("search", include_str!("search.rs")),
+            ("server_requests", include_str!("server_requests.rs")),
             ("servers", include_str!("servers.rs")),
             ("settings", include_str!("settings.rs")),
             ("spaces", include_str!("spaces.rs")),

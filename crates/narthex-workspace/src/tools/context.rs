@@ -96,7 +96,7 @@ struct ProposalOut {
     entity_type: String,
     /// What it would do.
     action: String,
-    /// The slug it is about, where it has one: a page's, or a graph's.
+    /// The slug it is about, where it has one: a page's, a graph's, or a server's name.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "String")]
     slug: Option<String>,
@@ -226,7 +226,7 @@ impl ProposalOut {
             pending_change_id: proposal.id.to_string(),
             entity_type: proposal.entity_type.to_string(),
             action: proposal.action.to_string(),
-            slug: page.or(graph),
+            slug: page.or(graph).or_else(|| proposal.server.as_ref().map(ToString::to_string)),
             merge: merge.map(|merge| format!("{} → {}", merge.from, merge.into)),
             status: proposal.status.to_string(),
             note: proposal.note.clone(),

@@ -188,6 +188,7 @@ pub(crate) async fn stage(
         base_revision: change.base,
         draft: change.draft,
         merge: None,
+        server: None,
         reason,
         taint: intent.context().taint,
         status: ProposalStatus::Pending,

@@ -10,6 +10,7 @@ mod import;
 mod keep;
 mod ledger;
 mod reference;
+mod server_requests;
 mod servers;
 mod serving;
 mod support;

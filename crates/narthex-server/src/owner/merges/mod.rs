@@ -68,7 +68,7 @@ impl Desk {
                 "not applied: {broken}\nMend them in the settings, or reject it: narthex inbox reject {} --reason <why>",
                 proposal.id
             );
-            return Err(Stop::Other(self.merge_left(proposal, why).await));
+            return Err(Stop::Other(self.left_as_it_is(proposal, why).await));
         }
         let Prepared { write, done, hold } = prepared;
         let rows = match &write {
@@ -99,7 +99,7 @@ impl Desk {
             rows: rows.unwrap_or_default(),
         };
         let (status, merged) = (ProposalStatus::Applied, Some(merged));
-        Ok(Reply::Decided(Decided { id, status, page: None, revision: None, merged }))
+        Ok(Reply::Decided(Decided { id, status, page: None, revision: None, merged, let_in: None }))
     }
 
     /// The merge as it would be made now.
@@ -200,7 +200,7 @@ impl Desk {
         let message = format!("not applied: {told}. {advice}");
         match note {
             Some(note) => self.merge_marked(proposal, note, message.trim()).await,
-            None => self.merge_left(proposal, message.trim().to_owned()).await,
+            None => self.left_as_it_is(proposal, message.trim().to_owned()).await,
         }
     }
 
@@ -230,11 +230,11 @@ impl Desk {
                 let why = format!(
                     "not applied: {error}\nTo merge it all the same: {by_hand} --allow-data-loss"
                 );
-                self.merge_left(proposal, why).await
+                self.left_as_it_is(proposal, why).await
             }
             GraphError::Asked(_) | GraphError::Merge(_) => invalid(format!("not applied: {error}")),
             GraphError::Store(error) => error.into(),
-            other => self.merge_left(proposal, format!("not applied: {other}")).await,
+            other => self.left_as_it_is(proposal, format!("not applied: {other}")).await,
         }
     }
 
@@ -245,7 +245,7 @@ impl Desk {
     }
 
     /// Leaves it as it is, and records that it was not made.
-    async fn merge_left(&self, proposal: &Proposal, message: String) -> OwnerError {
+    pub(super) async fn left_as_it_is(&self, proposal: &Proposal, message: String) -> OwnerError {
         self.merge_unmade(proposal, None, &message).await
     }
 

@@ -20,7 +20,7 @@ pub struct ProposalInfo {
     pub entity_type: EntityType,
     /// What it would do.
     pub action: ChangeAction,
-    /// The page's slug, or the graph's.
+    /// The page's slug, or the graph's, or the server's name.
     pub slug: Option<String>,
     /// The page, if it exists.
     pub page: Option<PageId>,
@@ -63,6 +63,45 @@ pub struct ProposalDetail {
     /// What a merge would change in the rows.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub change: Option<MergeChange>,
+    /// The server that is asked for.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub server: Option<RequestedServer>,
+}
+
+/// A server that an agent asks for, as it is now.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RequestedServer {
+    /// How it stands.
+    pub stands: ServerStands,
+    /// What else would keep it from being started.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub trouble: Option<String>,
+    /// The agent's profiles.
+    pub profiles: Vec<Slug>,
+    /// Those of them that have the server.
+    pub given: Vec<Slug>,
+}
+
+/// How a server stands that is asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ServerStands {
+    /// There are none: they are turned off.
+    ServersOff,
+    /// The file that names them cannot be read.
+    FileUnreadable,
+    /// The file does not name it.
+    NotInFile,
+    /// Its start is not approved, or nothing of what it offers.
+    NotApproved,
+    /// What would be started is another than was approved.
+    StartChanged,
+    /// It is approved and switched off.
+    Disabled,
+    /// The file says that it is disabled.
+    DisabledInFile,
+    /// It is approved.
+    Ready,
 }
 
 /// A proposal that was decided.
@@ -79,4 +118,18 @@ pub struct Decided {
     /// What a merge came to.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub merged: Option<Merged>,
+    /// The server that was asked for, and may be used.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub let_in: Option<LetIn>,
+}
+
+/// A server that an agent asked for and the owner said yes to.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LetIn {
+    /// Its name.
+    pub server: Slug,
+    /// Whether it was disabled until now.
+    pub enabled: bool,
+    /// The agent's profiles that have it; without one the agent has it not.
+    pub given: Vec<Slug>,
 }

@@ -27,6 +27,9 @@ pub(super) async fn must_be_possible(
     if !matches!(nothing, (None, None, None)) {
         return unfit("a merge has no page");
     }
+    if proposal.server.is_some() {
+        return unfit("a graph is no server");
+    }
     let merge = merge_of(proposal)?;
     if merge.from == merge.into {
         return unfit("a branch is not merged into itself");

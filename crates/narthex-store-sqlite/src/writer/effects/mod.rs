@@ -15,6 +15,7 @@ mod pages;
 pub(super) mod proposals;
 mod prune;
 mod runs;
+mod server_requests;
 mod servers;
 mod settings;
 mod spaces;
@@ -93,6 +94,7 @@ pub(super) async fn apply(
             proposals::apply(bench, id, new_page, revision, at).await
         }
         Effect::ApplyMerge { id, write, at } => merges::apply(bench, id, write, at).await,
+        Effect::ApplyServerRequest { id, at } => server_requests::apply(bench, id, at).await,
         Effect::RejectProposal { id, note, at } => proposals::reject(bench, id, &note, at).await,
         Effect::MarkConflict { id, note, at } => {
             proposals::mark_conflict(bench, id, &note, at).await
@@ -134,6 +136,7 @@ pub(super) const fn touches(effect: &Effect) -> Touches {
         Effect::Graph(_) | Effect::ApplyMerge { .. } => Touches { graphs: true, ..NOTHING },
         Effect::AddConversation(_)
         | Effect::OpenProposal { .. }
+        | Effect::ApplyServerRequest { .. }
         | Effect::RejectProposal { .. }
         | Effect::MarkConflict { .. }
         | Effect::NoteMode { .. }

@@ -2,13 +2,13 @@
 
 use narthex_core::{
     Author, ChangeAction, EntityType, PageDraft, PageId, Proposal, ProposalId, ProposalStatus,
-    Provenance, RevisionId, Timestamp,
+    Provenance, RevisionId, Slug, Timestamp,
 };
 use narthex_store::{Effected, Refused};
 use sqlx::SqliteConnection;
 
 use super::page_rows::{self, Current, Stamp};
-use super::{merges, space_number};
+use super::{merges, server_requests, space_number};
 use crate::fault::Fault;
 use crate::gate::Bench;
 use crate::matter::{self, Matter, PROPOSAL_BY_ID, proposals};
@@ -28,9 +28,8 @@ pub(super) async fn open(
         EntityType::Graph => merges::must_be_possible(bench, proposal).await?,
         // It belongs to no space.
         EntityType::Conversation => return Err(Refused::NotFound("conversation").into()),
-        EntityType::Server | EntityType::Code => {
-            return Err(Refused::NotFound("server").into());
-        }
+        EntityType::Server => server_requests::must_be_possible(bench, proposal).await?,
+        EntityType::Code => return Err(Refused::NotFound("program").into()),
     }
     if waiting(bench, proposal).await? >= usize::try_from(cap).unwrap_or(usize::MAX) {
         return Err(Refused::TooManyOpen { cap }.into());
@@ -70,6 +69,9 @@ async fn must_be_possible(
     if proposal.action == ChangeAction::Merge || proposal.merge.is_some() {
         return Err(Refused::UnfitProposal("a page is not merged").into());
     }
+    if proposal.action == ChangeAction::Enable || proposal.server.is_some() {
+        return Err(Refused::UnfitProposal("a page is no server").into());
+    }
     if proposal.action != ChangeAction::Delete && proposal.draft.is_none() {
         return Err(Refused::NotFound("draft").into());
     }
@@ -90,9 +92,9 @@ async fn insert(bench: &mut Bench<'_>, space: i64, proposal: &Proposal) -> Resul
     sqlx::query(
         "INSERT INTO proposals (id, agent, space, entity_type, action, page, base_revision, slug,
                                 title, body, tags, reason, taint_private, taint_untrusted, status,
-                                created, merge, mac)
+                                created, merge, mac, server)
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, 'pending', ?15,
-                 ?16, ?17)",
+                 ?16, ?17, ?18)",
     )
     .bind(proposal.id.as_bytes().as_slice())
     .bind(proposal.agent.as_bytes().as_slice())
@@ -111,6 +113,7 @@ async fn insert(bench: &mut Bench<'_>, space: i64, proposal: &Proposal) -> Resul
     .bind(proposal.created.as_millis())
     .bind(proposal.merge.as_ref().map(matter::merge_text))
     .bind(mac.as_bytes().as_slice())
+    .bind(proposal.server.as_ref().map(Slug::as_str))
     .execute(&mut *bench.conn)
     .await?;
     bench.hold(Matter::Proposal(proposal.id), true, mac);
@@ -154,7 +157,9 @@ pub(super) async fn apply(
             page_rows::remove(conn, &page, &by).await?;
             Effected::PageDeleted { page: page.id }
         }
-        ChangeAction::Merge => return Err(Refused::NotFound("page").into()),
+        ChangeAction::Merge | ChangeAction::Enable => {
+            return Err(Refused::NotFound("page").into());
+        }
     };
     decide(bench, proposal, ProposalStatus::Applied, None, at).await?;
     Ok(effected)

@@ -8,6 +8,7 @@ mod matters;
 mod merges;
 mod model;
 mod rows;
+mod server_requests;
 mod state;
 mod upgrade;
 
@@ -184,6 +185,7 @@ impl House {
             base_revision: None,
             draft: PageDraft::new(slug, title, "body".to_owned(), tags).ok(),
             merge: None,
+            server: None,
             reason: "because".to_owned(),
             taint: UNTRUSTED,
             status: ProposalStatus::Pending,

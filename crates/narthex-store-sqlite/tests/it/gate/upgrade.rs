@@ -30,6 +30,7 @@ async fn older(migrated: bool) -> (House, narthex_core::Proposal) {
          UPDATE agents SET mac = NULL; UPDATE spaces SET mac = NULL;"
     } else {
         "DROP INDEX proposals_open; ALTER TABLE proposals DROP COLUMN merge;
+         ALTER TABLE proposals DROP COLUMN server; DROP TABLE IF EXISTS runs;
          ALTER TABLE proposals DROP COLUMN mac; ALTER TABLE ledger_head DROP COLUMN gate;
          ALTER TABLE agents DROP COLUMN budget; ALTER TABLE agents DROP COLUMN mac;
          ALTER TABLE agents DROP COLUMN tiers;
@@ -172,6 +173,15 @@ async fn unseal(house: &House, before: Before, with_key: bool) {
 }
 
 impl House {
+    async fn count(&self, sql: &'static str) -> i64 {
+        let options =
+            sqlx::sqlite::SqliteConnectOptions::new().filename(self.backend.config().database);
+        let mut conn = options.connect().await.expect("connects");
+        let count = sqlx::query_scalar(sql).fetch_one(&mut conn).await.expect("reads");
+        conn.close().await.expect("closes");
+        count
+    }
+
     /// The seal over the MACs of spaces, agents and tokens.
     async fn identity_seal(&self, rows: &RowKey) -> Digest {
         let options =
@@ -261,41 +271,48 @@ async fn the_seal_of_an_older_house_put_back_is_noticed() {
     store.close().await.expect("closes");
 }
 
-/// A house from before merges were proposed: nothing is said, and every proposal is as it was.
+/// A house from before merges were proposed, or servers asked for: nothing is said, and every
+/// proposal is as it was, in its place.
 #[tokio::test]
-async fn a_house_that_knew_of_no_merges_is_as_it_was() {
-    let (house, store) = House::open().await;
-    let [waits, rejected, in_conflict] =
-        ["waits", "rejected", "in-conflict"].map(|slug| house.proposal(slug));
-    for proposal in [&waits, &rejected, &in_conflict] {
-        let proposal = Box::new(proposal.clone());
-        done(&store, Effect::OpenProposal { proposal, cap: 9 }).await;
+async fn a_house_that_knew_of_fewer_proposals_is_as_it_was() {
+    for older in [
+        "ALTER TABLE proposals DROP COLUMN merge; ALTER TABLE proposals DROP COLUMN server;
+         CREATE INDEX proposals_open ON proposals (id) WHERE status = 'pending';
+         DELETE FROM _sqlx_migrations WHERE version IN (8, 14)",
+        "ALTER TABLE proposals DROP COLUMN server;
+         CREATE INDEX proposals_open ON proposals (id)
+          WHERE status = 'pending' OR (status = 'conflict' AND merge IS NOT NULL);
+         DELETE FROM _sqlx_migrations WHERE version = 14",
+    ] {
+        let (house, store) = House::open().await;
+        let [waits, rejected, in_conflict] =
+            ["waits", "rejected", "in-conflict"].map(|slug| house.proposal(slug));
+        for proposal in [&waits, &rejected, &in_conflict] {
+            let proposal = Box::new(proposal.clone());
+            done(&store, Effect::OpenProposal { proposal, cap: 9 }).await;
+        }
+        let (note, at) = (|| "no".to_owned(), Timestamp::from_millis(7));
+        done(&store, Effect::RejectProposal { id: rejected.id, note: note(), at }).await;
+        done(&store, Effect::MarkConflict { id: in_conflict.id, note: note(), at }).await;
+        let mut before = Vec::new();
+        for id in [waits.id, rejected.id, in_conflict.id] {
+            before.push(store.proposal(id).await.expect("reads").expect("is there"));
+        }
+        let said = records(&store).await;
+        store.close().await.expect("closes");
+        house.sql("UPDATE proposals SET rowid = rowid + 40").await;
+        house.sql(&format!("DROP INDEX proposals_open; {older}")).await;
+        house.backend.verify().await.expect("whole as an older program left it");
+        let store = house.backend.store().await.expect("opens");
+        assert_eq!(records(&store).await, said);
+        for proposal in before {
+            assert_eq!(store.proposal(proposal.id).await.expect("reads"), Some(proposal));
+        }
+        assert!(store.damaged_rows().await.expect("reads").is_empty());
+        store.close().await.expect("closes");
+        house.backend.verify().await.expect("whole");
+        assert_eq!(house.count("SELECT count(*) FROM proposals WHERE rowid > 40").await, 3);
     }
-    let (note, at) = (|| "no".to_owned(), Timestamp::from_millis(7));
-    done(&store, Effect::RejectProposal { id: rejected.id, note: note(), at }).await;
-    done(&store, Effect::MarkConflict { id: in_conflict.id, note: note(), at }).await;
-    let mut before = Vec::new();
-    for id in [waits.id, rejected.id, in_conflict.id] {
-        before.push(store.proposal(id).await.expect("reads").expect("is there"));
-    }
-    let said = records(&store).await;
-    store.close().await.expect("closes");
-    house
-        .sql(
-            "DROP INDEX proposals_open; ALTER TABLE proposals DROP COLUMN merge;
-             CREATE INDEX proposals_open ON proposals (id) WHERE status = 'pending';
-             DELETE FROM _sqlx_migrations WHERE version = 8",
-        )
-        .await;
-    house.backend.verify().await.expect("whole as an older program left it");
-    let store = house.backend.store().await.expect("opens");
-    assert_eq!(records(&store).await, said);
-    for proposal in before {
-        assert_eq!(store.proposal(proposal.id).await.expect("reads"), Some(proposal));
-    }
-    assert!(store.damaged_rows().await.expect("reads").is_empty());
-    store.close().await.expect("closes");
-    house.backend.verify().await.expect("whole");
 }
 
 /// What was edited in an older house is damage to the first start that looks at it.

@@ -136,6 +136,7 @@ impl Net {
             page: None,
             base_revision: None,
             draft: None,
+            server: None,
             merge: Some(MergeRequest {
                 graph: self.graph.id,
                 from: BRANCH.parse()?,

@@ -1,6 +1,6 @@
 //! `narthex inbox list`.
 
-use narthex_core::ProposalStatus;
+use narthex_core::{EntityType, ProposalStatus};
 use narthex_server::owner::{ProposalInfo, Reply, Request};
 
 use super::{status, subject};
@@ -56,9 +56,10 @@ fn row(info: &ProposalInfo) -> [Said; 6] {
 }
 
 fn about(info: &ProposalInfo) -> String {
-    match &info.merge {
-        Some(_) => subject(info),
-        None => format!("{}: {}", info.space, subject(info)),
+    match info.entity_type {
+        EntityType::Graph => subject(info),
+        EntityType::Server => format!("server {}", subject(info)),
+        _ => format!("{}: {}", info.space, subject(info)),
     }
 }
 

@@ -4,6 +4,7 @@ mod approve;
 mod list;
 mod reject;
 mod rows;
+mod server;
 mod show;
 
 use narthex_core::ProposalStatus;
@@ -33,7 +34,9 @@ fn print(context: &Context, decided: &Decided) -> Result<Exit, Failure> {
             _ => String::new(),
         };
         let merged = decided.merged.as_ref().map(merged).unwrap_or_default();
-        output::text(format!("Proposal {} is {}.{page}{merged}", decided.id, decided.status))?;
+        let server = decided.let_in.as_ref().map(server::let_in).unwrap_or_default();
+        let (id, status) = (decided.id, decided.status);
+        output::text(format!("Proposal {id} is {status}.{page}{merged}{server}"))?;
     }
     // A conflict is no failure of the command, but nothing was applied either.
     Ok(if decided.status == ProposalStatus::Conflict { Exit::Conflict } else { Exit::Done })
@@ -51,7 +54,8 @@ fn merged(merged: &Merged) -> String {
     }
 }
 
-/// What it is about: the page's slug, or its id; of a merge the graph and its branches.
+/// What it is about: the page's slug, or its id; of a merge the graph and its branches; a server's
+/// name.
 fn subject(info: &ProposalInfo) -> String {
     if let Some(MergeInfo { graph, from, into, .. }) = &info.merge {
         let graph = graph.as_ref().map_or("(gone)", |graph| graph.as_str());

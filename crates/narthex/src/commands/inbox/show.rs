@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use narthex_core::{BranchName, CommitId, ProposalStatus};
 use narthex_server::owner::{ProposalDetail, Reply, Request};
 
-use super::{rows, status, subject};
+use super::{rows, server, status, subject};
 use crate::cli::InboxIdArgs;
 use crate::commands::{once, taint, unexpected};
 use crate::output::table::{self, Said, bad};
@@ -28,7 +28,7 @@ pub(super) async fn run(context: &Context, args: &InboxIdArgs) -> Result<Exit, F
 /// The facts, then the change.
 pub(crate) fn shown(detail: &ProposalDetail) -> String {
     let mut out = table::facts(facts(detail));
-    if !detail.diff.is_empty() || detail.change.is_none() {
+    if !detail.diff.is_empty() || (detail.change.is_none() && detail.server.is_none()) {
         out.push_str("\n\n");
         out.push_str(&diff::coloured(&detail.diff));
     }
@@ -37,7 +37,11 @@ pub(crate) fn shown(detail: &ProposalDetail) -> String {
         out.push_str(&rows::shown(change));
     }
     let id = detail.info.id;
-    if detail.change.as_ref().is_some_and(|change| change.conflicts_total > 0) {
+    if let Some(requested) = &detail.server
+        && detail.info.status == ProposalStatus::Pending
+    {
+        out.push_str(&server::next(&detail.info, requested));
+    } else if detail.change.as_ref().is_some_and(|change| change.conflicts_total > 0) {
         // Writing to a String cannot fail.
         let _ = write!(
             out,
@@ -107,6 +111,9 @@ fn facts(detail: &ProposalDetail) -> Vec<(&'static str, Said)> {
         if let Some(trouble) = &change.trouble {
             facts.push(("trouble", bad(trouble)));
         }
+    }
+    if let Some(requested) = &detail.server {
+        facts.extend(server::facts(info, requested));
     }
     if let Some(decided) = info.decided {
         facts.push(("decided", table::moment(decided).into()));
