@@ -176,7 +176,7 @@ impl ServerShelf for HouseShelf {
         context: &CallContext,
         asked: AskedServer,
     ) -> Result<Staged, ToolError> {
-        crate::server_request::stage(&self.gate, context, asked, self.open_proposals)
+        crate::server_request::stage(&self.gate, context, &asked, self.open_proposals)
     }
 }
 

@@ -10,7 +10,7 @@ use narthex_core::{
     Proposal, ProposalId, RunId, ServerBook, Slug, Space, SpaceId, Spent, Switches, Taint, TokenId,
     TokenSummary,
 };
-use narthex_core::{BranchName, CommitId, GraphId, ParkedRun, RunId};
+use narthex_core::{BranchName, CommitId, GraphId};
 use narthex_store::chain::{Head, Seal, StoredRecord};
 use narthex_store::{
     Agents, ApprovalFilter, Approvals, Commits, Committed, Conversations, GateBooks, Guard, Hit,
@@ -217,16 +217,6 @@ impl Approvals for Faults {
     }
     async fn approvals(&self, filter: &ApprovalFilter) -> Result<Vec<Approval>, StoreError> {
         self.inner.approvals(filter).await
-    }
-}
-
-#[async_trait]
-impl ParkedRuns for Faults {
-    async fn parked_run(&self, holder: Holder, id: RunId) -> Result<Option<ParkedRun>, StoreError> {
-        self.inner.parked_run(holder, id).await
-    }
-    async fn parked_runs(&self, holder: Option<Holder>) -> Result<Vec<ParkedRun>, StoreError> {
-        self.inner.parked_runs(holder).await
     }
 }
 

@@ -1,4 +1,4 @@
-//! Rows beside the ledger that carry a MAC: proposals, approvals, what the gate remembers, and
+//! Rows beside the ledger that carry a MAC: proposals, approvals, parked runs, what the gate remembers, and
 //! spaces, agents and tokens (`identity`).
 //!
 //! A row's MAC is an HMAC over its table's name and its fields, each with its length before it,
@@ -33,7 +33,8 @@ pub(crate) async fn check(conn: &mut SqliteConnection, key: &HeadKey) -> Result<
     if let Some(identities) = identity::check(&mut check).await? {
         gate.push(check.mac("gate_seal identity", identities.iter().map(Hash::as_slice)));
         if check.seals_matters().await? {
-            let open = approvals.values().chain(proposals.values());
+            let runs = check.runs().await?;
+            let open = approvals.values().chain(proposals.values()).chain(runs.values());
             gate.push(check.mac("gate_seal open", open.map(Hash::as_slice)));
         }
     }
@@ -69,6 +70,18 @@ impl Check<'_> {
             _ => proposal::ALL,
         };
         self.paged("proposals", all, proposal::fields, proposal::is_open).await
+    }
+
+    /// Runs that wait: every one of them is open. None in a database from before there were any.
+    async fn runs(&mut self) -> Result<BTreeMap<Vec<u8>, Hash>, Failure> {
+        let made: i64 =
+            sqlx::query_scalar("SELECT count(*) FROM sqlite_schema WHERE name = 'runs'")
+                .fetch_one(&mut *self.conn)
+                .await?;
+        if made == 0 {
+            return Ok(BTreeMap::new());
+        }
+        self.paged("runs", RUNS, run, |_| Ok(true)).await
     }
 
     /// A table that may be long. The last two columns are the MAC and the row's place. Gives the
@@ -228,6 +241,16 @@ fn approval(row: &SqliteRow) -> Result<Vec<Vec<u8>>, sqlx::Error> {
     ])
 }
 
+fn run(row: &SqliteRow) -> Result<Vec<Vec<u8>>, sqlx::Error> {
+    Ok(vec![
+        row.try_get::<&[u8], _>("id")?.to_vec(),
+        row.try_get::<&[u8], _>("agent")?.to_vec(),
+        row.try_get::<Option<&[u8]>, _>("space")?.unwrap_or_default().to_vec(),
+        row.try_get::<i64, _>("until")?.to_be_bytes().to_vec(),
+        row.try_get::<&str, _>("body")?.as_bytes().to_vec(),
+    ])
+}
+
 /// All columns before the MAC, texts and blobs alike.
 fn text_and_blobs(row: &SqliteRow) -> Result<Vec<Vec<u8>>, sqlx::Error> {
     (0..row.len().saturating_sub(1)).map(|n| row.try_get_unchecked::<Vec<u8>, _>(n)).collect()
@@ -251,6 +274,8 @@ fn is_open_approval(row: &SqliteRow) -> Result<bool, sqlx::Error> {
 const APPROVALS: &str =
     "SELECT id, agent, space, digest, status, requested, body, mac, rowid AS place
        FROM approvals WHERE rowid > ?1 ORDER BY rowid LIMIT 500";
+const RUNS: &str = "SELECT id, agent, space, until, body, mac, rowid AS place
+       FROM runs WHERE rowid > ?1 ORDER BY rowid LIMIT 500";
 const LATCHES: &str = "SELECT agent, space, body, mac FROM latches ORDER BY agent, space";
 const SWITCHES: &str = "SELECT scope, body, mac FROM switches
       ORDER BY CASE WHEN scope = 'everything' THEN 0 WHEN scope LIKE 'space:%' THEN 1

@@ -414,6 +414,7 @@ fn merge_guard(guards: &mut Vec<Guard>, guard: &Guard) {
     }
 }
 
+#[expect(clippy::needless_pass_by_value, reason = "it is handed to map_err")]
 fn unavailable(error: StoreError) -> CallError {
     tracing::error!(%error, "what a program did could not be recorded");
     CallError::Unavailable

@@ -49,9 +49,11 @@ pub async fn a_run_reads_back_as_parked(backend: &dyn Backend) {
     let run = run(&house, 1_000);
     house.done(park(&run, 10)).await;
     let house = House { store: backend.reopen().await, ..house };
-    assert_eq!(house.store.parked_run(run.holder, run.id).await.unwrap(), Some(run.clone()));
-    assert_eq!(house.store.parked_runs(Some(run.holder)).await.unwrap(), [run.clone()]);
-    assert_eq!(house.store.parked_runs(None).await.unwrap(), [run.clone()]);
+    let one = house.store.parked_run(run.holder, run.id).await.unwrap();
+    assert_eq!(one.as_ref(), Some(&run));
+    for holder in [Some(run.holder), None] {
+        assert_eq!(house.store.parked_runs(holder).await.unwrap(), std::slice::from_ref(&run));
+    }
     let other = Holder { agent: house.other.id, space: house.other.space };
     assert_eq!(house.store.parked_run(other, run.id).await.unwrap(), None);
     assert_eq!(house.store.parked_runs(Some(other)).await.unwrap(), []);

@@ -94,6 +94,18 @@ async fn one_program_uses_everything_the_agent_may_and_nothing_else() {
         .collect();
     assert!(of_run.contains(&("search".to_owned(), Phase::Observed)), "{of_run:?}");
     assert!(of_run.contains(&("look".to_owned(), Phase::Intent)), "{of_run:?}");
+    // It may ask for one that is not ready, and the owner is told; it turns nothing on.
+    rig.ask(ServerRequest::Enable { server: "pad".to_owned(), on: false }).await.expect("off");
+    let servers = client.call("list_mcp_servers", json!({})).await.expect("an answer").structured();
+    assert_eq!(servers["servers"][0]["stands"], "the owner has switched it off", "{servers}");
+    let ask = json!({"action": "enable", "server": "pad", "reason": "to write things down"});
+    let asked = client.call("manage_mcp", ask.clone()).await.expect("an answer");
+    assert_eq!(asked.structured()["status"], "pending", "{asked:?}");
+    let again = client.call("manage_mcp", ask).await.expect("an answer");
+    assert_eq!(again.tool_code().as_deref(), Some("conflict"), "{again:?}");
+    let other = json!({"action": "enable", "server": "nothing", "reason": "x"});
+    let other = client.call("manage_mcp", other).await.expect("an answer");
+    assert_eq!(other.tool_code().as_deref(), Some("not_found"), "{other:?}");
     // With the servers off, everything that speaks of them is gone.
     rig.ask(ServerRequest::Switch { on: false }).await.expect("off");
     let tools = client.tools().await.expect("tools");
@@ -106,7 +118,7 @@ async fn one_program_uses_everything_the_agent_may_and_nothing_else() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_program_can_do_no_more_than_its_agent() {
     let house = TestHouse::start().await.expect("house");
-    let propose = "require('host:workspace').propose_change.try({entity_type: 'page', action: 'create', draft: {title: 'x', body: 'y'}, reason: 'because'}).error?.code ?? 'done'";
+    let propose = "require('host:workspace').propose_change.try({entity_type: 'page', action: 'create', payload: {title: 'x', body: 'y'}, reason: 'because'}).error?.code ?? 'done'";
     for (persona, expected) in [
         (Persona::AgentA, "done"),
         (Persona::Lowered, "(no function)"),
@@ -205,6 +217,8 @@ async fn a_run_waits_for_the_owner_and_goes_on_once() {
     let ran = run(&client, GATED).await;
     assert_eq!(ran["status"], "paused", "{ran}");
     let run_id = ran["run"].as_str().expect("a run").to_owned();
+    // What is kept of it is under the seal.
+    rig.house.verify().await.expect("the ledger holds");
     // The owner sees the whole program, what it did, and what waits.
     let shown = waiting(&rig).await.run.expect("the run");
     assert_eq!((shown.id.to_string(), shown.program.as_str()), (run_id.clone(), GATED));
