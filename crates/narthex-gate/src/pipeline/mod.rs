@@ -18,6 +18,7 @@ mod record;
 mod stop;
 mod taint;
 mod tally;
+mod telling;
 mod verdicts;
 
 pub use admit::{Admitted, Stdio};
