@@ -3,10 +3,11 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use narthex_core::{DefinitionName, Digest, Mode, Tier};
+use narthex_core::{DefinitionName, Digest, Holder, Mode, Taint, Tier};
 use narthex_server::owner::{
     ApprovedNow, OfferShown, OwnerError, Reply, Request, ServerDetail, ServerReply, ServerRequest,
 };
+use narthex_store::{Effect, UnitOfWork};
 use narthex_test::upstream::{HttpServer, Script, program};
 use narthex_test::{Client, HouseOptions, TestHouse, Variables};
 use serde_json::{Map, Value, json};
@@ -33,6 +34,8 @@ pub(super) struct Rig {
     /// Kept, since dropping one ends it.
     pub(super) http: BTreeMap<String, HttpServer>,
     tokens: BTreeMap<String, String>,
+    /// The house's own folder, after a restart.
+    kept: Option<tempfile::TempDir>,
 }
 
 impl Rig {
@@ -49,11 +52,24 @@ impl Rig {
             ("mcpServers".to_owned(), json!({})),
             ("profiles".to_owned(), json!({"all": {"servers": []}})),
         ]);
-        let rig =
-            Self { house, variables, folder, file, http: BTreeMap::new(), tokens: BTreeMap::new() };
+        let (http, tokens, kept) = (BTreeMap::new(), BTreeMap::new(), None);
+        let rig = Self { house, variables, folder, file, http, tokens, kept };
         rig.ask(ServerRequest::Switch { on: true }).await.expect("on");
         rig.write();
         rig
+    }
+
+    /// Closes the house, lets something happen to its file, and opens it again.
+    pub(super) async fn restart(mut self, meanwhile: impl FnOnce(&Path)) -> Self {
+        let file = self.file();
+        let kept = self.house.stop().await.expect("closed");
+        meanwhile(&file);
+        let variables = self.variables.clone();
+        let options = HouseOptions { mode: Mode::Open, variables, ..HouseOptions::default() };
+        let folder = file.parent().expect("a folder");
+        self.house = TestHouse::open(folder, options).await.expect("house");
+        self.kept = kept.or(self.kept);
+        self
     }
 
     pub(super) fn path(&self) -> &Path {
@@ -191,6 +207,29 @@ impl Rig {
     /// A client of an agent, which was made before, for the workspace.
     pub(super) fn workspace(&self, agent: &str) -> Client {
         self.house.client_with(self.tokens.get(agent).cloned())
+    }
+
+    /// Whose state the gate keeps for an agent.
+    pub(super) async fn holder(&self, agent: &str) -> Holder {
+        let store = self.house.store();
+        let found = store.agent_by_slug(&agent.parse().expect("a slug")).await.expect("the store");
+        let found = found.expect("an agent");
+        Holder { agent: found.id, space: found.space }
+    }
+
+    /// What an agent has taken in.
+    pub(super) async fn taint(&self, agent: &str) -> Taint {
+        let holder = self.holder(agent).await;
+        self.house.store().latch(holder).await.expect("a latch").taint()
+    }
+
+    /// Opens an agent's latch.
+    pub(super) async fn wash(&self, agent: &str) {
+        let both = Taint { private: true, untrusted: true };
+        let holder = self.holder(agent).await;
+        let effect = Effect::ClearLatch { holder, taint: both, ran_out: None };
+        let unit = UnitOfWork { effect: Some(effect), ..UnitOfWork::default() };
+        self.house.store().commit(unit).await.expect("an open latch");
     }
 
     /// The actions that are in the ledger since a record.
