@@ -10,5 +10,5 @@ mod inlets;
 mod life;
 mod oauth;
 mod prices;
-mod rig;
+pub(crate) mod rig;
 mod rules;
