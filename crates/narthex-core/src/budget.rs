@@ -101,7 +101,7 @@ impl Reserve {
     /// The same as if it was used up.
     pub fn usage(&self) -> Usage {
         let Self { micros, bytes, cost } = *self;
-        Usage { micros, bytes, cost, ..Usage::default() }
+        Usage { bytes, micros, cost, ..Usage::default() }
     }
 }
 

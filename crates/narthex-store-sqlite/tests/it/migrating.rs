@@ -1,7 +1,10 @@
 //! The machine stops in the middle of a migration (H12): the next start goes on where it was.
 
+#![allow(clippy::expect_used, reason = "tests")]
+
 use std::borrow::Cow;
 
+use narthex_store::Commits as _;
 use narthex_store::suite::Backend as _;
 use narthex_store_sqlite::SqliteStore;
 use sqlx::migrate::Migrator;

@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 
 use narthex_core::{Consent, Digest, Tier, canonical_json};
-use narthex_store::LedgerReader as _;
 use serde_json::{Value, json};
 
 use super::workshop::{Said, Workshop};

@@ -62,18 +62,15 @@ async fn e13_what_is_no_cost_is_refused_and_recorded() {
             let records = rig.house.records_after(since).await.unwrap();
             let outcome = records.iter().find(|record| record.draft.phase == Phase::Outcome);
             let outcome = &outcome.unwrap_or_else(|| panic!("{figure} {by:?} {answer:?}")).draft;
-            match charged {
-                Some(charged) => {
-                    assert!(answer.is_ok(), "{figure} {by:?} {answer:?}");
-                    assert_eq!(outcome.cost, Some(Cost::from_millionths(charged)), "{figure}");
-                }
-                None => {
-                    let code = answer.tool_code();
-                    assert_eq!(code.as_deref(), Some("upstream_failed"), "{figure} {answer:?}");
-                    assert!(!answer.text.contains("bought"), "{figure} {answer:?}");
-                    let said = (outcome.outcome, outcome.reason);
-                    assert_eq!(said, (Outcome::Error, Reason::UpstreamFailed), "{figure}");
-                }
+            if let Some(charged) = charged {
+                assert!(answer.is_ok(), "{figure} {by:?} {answer:?}");
+                assert_eq!(outcome.cost, Some(Cost::from_millionths(charged)), "{figure}");
+            } else {
+                let code = answer.tool_code();
+                assert_eq!(code.as_deref(), Some("upstream_failed"), "{figure} {answer:?}");
+                assert!(!answer.text.contains("bought"), "{figure} {answer:?}");
+                let said = (outcome.outcome, outcome.reason);
+                assert_eq!(said, (Outcome::Error, Reason::UpstreamFailed), "{figure}");
             }
             before += charged.unwrap_or(2_500_000);
             assert_eq!(spent(&rig).await, before, "{figure} {by:?}");
