@@ -23,18 +23,19 @@ fn records(house: &Upstairs, phase: &str) -> Vec<Value> {
 async fn a_call_that_a_kill_cuts_off_costs_what_was_in_reserve() {
     let script = Script::new().tool("buy", [Step::Silence]);
     let rules = json!({"tier": "T0", "tools": {"buy": {"cost": 2.5}}});
-    let house = Upstairs::new("[budget]\ncost = 6\ntime_seconds = 600\n", &script, rules);
+    let house = Upstairs::new("[budget]\ncost = 6\ntime_seconds = 600\n", &script, &rules);
     for round in 1..=2_usize {
         let served = house.serve();
         let client = house.client(&served);
-        let hangs = tokio::spawn(async move { client.call("buy", json!({})).await });
+        let mut hangs = tokio::task::JoinSet::new();
+        hangs.spawn(async move { client.call("buy", json!({})).await });
         let start = Instant::now();
         while records(&house, "intent").len() < round {
             assert!(start.elapsed() < Duration::from_secs(30), "it was not begun");
             tokio::time::sleep(Duration::from_millis(50)).await;
         }
         served.kill();
-        let _ = hangs.await;
+        hangs.join_all().await;
         let intent = records(&house, "intent").pop().expect("an intent");
         assert_eq!(intent["reserve"]["cost"], 2_500_000, "{intent}");
         let outcome = records(&house, "outcome").pop().expect("an outcome");

@@ -51,7 +51,7 @@ async fn it_must_be_typed_and_is_in_nothing_an_agent_or_a_log_sees() -> anyhow::
 async fn it_is_in_no_log_of_a_server_and_on_no_standard_error_of_a_stdio_process() {
     let script = Script::new().tool("wipe", [Step::Echo]);
     let rules = json!({"tools": {"wipe": {"tier": "T3", "target": "/what"}}});
-    let house = Upstairs::new("", &script, rules);
+    let house = Upstairs::new("", &script, &rules);
     let dir = house.dir();
     let served = house.serve();
     let client = house.client(&served);

@@ -21,7 +21,7 @@ pub(super) struct Upstairs {
 
 impl Upstairs {
     /// With an agent `anna` who has the server `up`, in mode `open`.
-    pub(super) fn new(settings: &str, script: &Script, rules: Value) -> Self {
+    pub(super) fn new(settings: &str, script: &Script, rules: &Value) -> Self {
         let folder = tempfile::tempdir().expect("a folder");
         let dir = folder.path().join("house");
         answer(&["init"], &dir);
