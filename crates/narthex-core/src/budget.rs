@@ -30,6 +30,11 @@ impl Cost {
         Self(millionths)
     }
 
+    /// Whether it is nothing.
+    pub const fn is_zero(&self) -> bool {
+        self.0 == 0
+    }
+
     /// In millionths.
     pub const fn millionths(self) -> u64 {
         self.0
@@ -60,6 +65,49 @@ pub struct Usage {
     pub micros: u64,
     /// Cost.
     pub cost: Cost,
+}
+
+/// What a call that acts outside may use up before its outcome is known. It is in the record of its
+/// intent, and counts as used up until its outcome is recorded.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Reserve {
+    /// Wall time, in microseconds.
+    #[serde(skip_serializing_if = "is_zero", default)]
+    pub micros: u64,
+    /// Bytes of what is told on the way.
+    #[serde(skip_serializing_if = "is_zero", default)]
+    pub bytes: u64,
+    /// Cost.
+    #[serde(skip_serializing_if = "Cost::is_zero", default)]
+    pub cost: Cost,
+}
+
+impl Reserve {
+    /// Whether there is nothing in it.
+    pub fn is_nothing(&self) -> bool {
+        *self == Self::default()
+    }
+
+    /// What the intents among these records put in reserve, together.
+    pub fn of<'a>(records: impl IntoIterator<Item = &'a RecordDraft>) -> Self {
+        let intents = records.into_iter().filter(|record| record.phase == Phase::Intent);
+        intents.fold(Self::default(), |sum, intent| {
+            let (sum, more) = (sum.usage(), intent.reserve.usage());
+            let Usage { micros, bytes, cost, .. } = sum.and(more);
+            Self { micros, bytes, cost }
+        })
+    }
+
+    /// The same as if it was used up.
+    pub fn usage(&self) -> Usage {
+        let Self { micros, bytes, cost } = *self;
+        Usage { bytes, micros, cost, ..Usage::default() }
+    }
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "the shape serde wants")]
+const fn is_zero(number: &u64) -> bool {
+    *number == 0
 }
 
 impl Usage {
@@ -256,8 +304,14 @@ impl Budget {
 }
 
 impl Budget {
-    /// Whether so much time and cost can be put in reserve after so much was used up or reserved.
-    pub fn holds(&self, used: &Usage, reserve: &Usage) -> Result<(), Overspent> {
+    /// Whether so much can be put in reserve after so much was used up or reserved.
+    pub fn holds(&self, used: &Usage, reserve: &Reserve) -> Result<(), Overspent> {
+        if let Some(limit) = self.bytes
+            && reserve.bytes > 0
+            && used.bytes.saturating_add(reserve.bytes) > limit
+        {
+            return Err(Overspent::Bytes { used: used.bytes, limit, more: reserve.bytes });
+        }
         if let Some(limit) = self.millis {
             let most = limit.saturating_mul(1_000);
             if reserve.micros > 0 && used.micros.saturating_add(reserve.micros) > most {
@@ -266,7 +320,7 @@ impl Budget {
         }
         if let Some(limit) = self.cost
             && reserve.cost > Cost::default()
-            && used.and(*reserve).cost > limit
+            && used.and(reserve.usage()).cost > limit
         {
             return Err(Overspent::Cost { used: used.cost.0, limit: limit.0 });
         }
@@ -277,6 +331,11 @@ impl Budget {
     #[must_use]
     pub fn of_bytes(&self) -> Self {
         Self { window_seconds: self.window_seconds, bytes: self.bytes, ..Self::default() }
+    }
+
+    /// The bytes that are left after so much, if there is a limit.
+    pub fn bytes_left(&self, used: &Usage) -> Option<u64> {
+        Some(self.bytes?.saturating_sub(used.bytes))
     }
 
     /// The time that is left after so much, if there is a limit.

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Agent, AgentId, ApprovalMark, CallId, Cost, Digest, Reason, RequestId, RunId, SessionId, Slug,
-    SpaceId, Taint, Tier, TokenId, Transport,
+    Agent, AgentId, ApprovalMark, CallId, Cost, Digest, Reason, RequestId, Reserve, RunId, SessionId,
+    Slug, SpaceId, Taint, Tier, TokenId, Transport,
 };
 
 /// Which step of a call a record is.
@@ -156,6 +156,9 @@ pub struct RecordDraft {
     /// What it cost, as an upstream said.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub cost: Option<Cost>,
+    /// What the call may use up before its outcome is recorded: of an intent alone.
+    #[serde(skip_serializing_if = "Reserve::is_nothing", default)]
+    pub reserve: Reserve,
     /// What the agent had taken in when this was decided.
     #[serde(skip_serializing_if = "Taint::is_clean", default)]
     pub taint: Taint,
@@ -204,6 +207,7 @@ impl RecordDraft {
             micros: None,
             bytes: None,
             cost: None,
+            reserve: Reserve::default(),
             taint: Taint::CLEAN,
             armed: Taint::CLEAN,
             approval: None,

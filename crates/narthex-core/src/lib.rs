@@ -48,7 +48,7 @@ mod words;
 pub use agent::{Agent, AgentKind, Principal};
 pub use approval::{Approval, ApprovalMark, ApprovalStatus, Approver, Binding, ForCall};
 pub use bounds::Bound;
-pub use budget::{Budget, Cost, CostError, OutOfBounds, Overspent, Spent, Usage};
+pub use budget::{Budget, Cost, CostError, OutOfBounds, Overspent, Reserve, Spent, Usage};
 pub use call::{RequestId, SessionId, Transport};
 pub use canonical::{NotCanonical, canonical};
 pub use conversation::{Conversation, ConversationSummary};

@@ -30,6 +30,10 @@ pub struct ServerStanding {
     pub start: Option<Digest>,
     /// The definitions that were approved, each as a whole.
     pub definitions: BTreeMap<DefinitionName, Digest>,
+    /// What the owner's file was last recorded to say of its tiers and effects, rule by rule. It
+    /// decides nothing: the file does.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty", default)]
+    pub rules: BTreeMap<String, String>,
 }
 
 impl ServerStanding {

@@ -103,6 +103,8 @@ pub enum ToolError {
         message: String,
         /// What its text brings with it, where it repeats what somebody else wrote.
         taint: Taint,
+        /// It may have been made, and nobody can say what that cost.
+        unpriced: bool,
     },
     /// An upstream answered with an error of its own, which is handed on.
     #[error("an upstream answered with error {code}")]
@@ -133,15 +135,27 @@ pub enum ToolError {
 impl ToolError {
     /// Something the model can act on.
     pub fn caller(reason: Reason, message: impl Into<String>) -> Self {
-        Self::Caller { reason, message: message.into(), taint: Taint::CLEAN }
+        let (taint, unpriced) = (Taint::CLEAN, false);
+        Self::Caller { reason, message: message.into(), taint, unpriced }
+    }
+
+    /// Something that may have been made all the same: it is charged the most that it can cost.
+    #[must_use]
+    pub fn unpriced(self) -> Self {
+        match self {
+            Self::Caller { reason, message, taint, .. } => {
+                Self::Caller { reason, message, taint, unpriced: true }
+            }
+            other => other,
+        }
     }
 
     /// With what its text brings.
     #[must_use]
     pub fn bringing(self, brings: Taint) -> Self {
         match self {
-            Self::Caller { reason, message, taint } => {
-                Self::Caller { reason, message, taint: taint.and(brings) }
+            Self::Caller { reason, message, taint, unpriced } => {
+                Self::Caller { reason, message, taint: taint.and(brings), unpriced }
             }
             Self::Upstream { code, message, data, taint } => {
                 Self::Upstream { code, message, data, taint: taint.and(brings) }

@@ -39,6 +39,8 @@ pub struct GateConfig {
     pub remembered_verdicts: u64,
     /// How long a tool may take.
     pub call_deadline: Duration,
+    /// Bytes of what an upstream says on the way of one call that are passed on; more is left out.
+    pub progress_bytes: u64,
     /// How long a call waits, all in all, for what its client answers to an upstream.
     pub input_wait: Duration,
     /// Calls of one agent that are put aside until their client has answered.
@@ -72,6 +74,7 @@ impl Default for GateConfig {
             remembered_tokens: 10_000,
             remembered_verdicts: 50_000,
             call_deadline: Duration::from_secs(30),
+            progress_bytes: 64 * 1024,
             input_wait: Duration::from_mins(2),
             inputs_waiting: 8,
             calls_in_flight: 512,

@@ -4,6 +4,11 @@
 //! What runs here is what the gate and the store run: [`Approval::for_call`] on a copy, then
 //! [`Approval::use_up`] inside the writer's turn. The store is a lock (one writer, one turn at a
 //! time) that takes back what it did when the turn fails.
+//!
+//! So what is real here is the rule, and nothing around it: not the gate's stages, not the writer's
+//! batches, not SQLite, and no thread of theirs. Those are tried together, under load and not in every
+//! order, where an approval is sent 64 times at once (`narthex-test/tests/it/full/approvals.rs`) and
+//! where the store's suite does the same to a back end (`narthex-store/src/suite/approvals.rs`).
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 

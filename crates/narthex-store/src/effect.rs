@@ -1,5 +1,6 @@
 //! Everything that can be changed, as data. One writer carries them out, one at a time.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use narthex_core::{
@@ -105,7 +106,8 @@ pub enum Effect {
         /// On or off.
         on: bool,
     },
-    /// What is approved of a server from now on, all of it; blank takes it away.
+    /// What is approved of a server from now on, all of it; blank takes it away. What was noted of
+    /// its rules stays.
     SetServer {
         /// Which one.
         name: Slug,
@@ -113,6 +115,14 @@ pub enum Effect {
         standing: Box<ServerStanding>,
         /// The definitions in it, as they were when they were approved, to compare others with.
         texts: Vec<String>,
+    },
+    /// Notes what the owner's file says of a server's tiers and effects. Nothing, if nothing is
+    /// approved of it.
+    NoteServerRules {
+        /// Which one.
+        name: Slug,
+        /// What the file says, rule by rule.
+        rules: BTreeMap<String, String>,
     },
     /// Gives an agent profiles, in the order they are stacked; none takes all servers from it.
     SetProfiles {

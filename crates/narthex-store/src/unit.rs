@@ -6,7 +6,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use narthex_core::{
     AgentId, ApprovalId, Arming, Budget, CallId, Digest, Holder, Moment, Place, RecordDraft, Taint,
-    Tier, Timestamp, TokenId, ToolName, Usage,
+    Tier, Timestamp, TokenId, ToolName,
 };
 
 use crate::{Effect, Effected, StoreError};
@@ -53,7 +53,8 @@ pub enum Guard {
         /// What the decision was made on.
         decided: Taint,
     },
-    /// What the unit's own records use up ([`narthex_core::Usage::of`]) still fits into the budget.
+    /// What the unit's own records use up ([`narthex_core::Usage::of`]) and put in reserve
+    /// ([`narthex_core::Reserve::of`]) still fits into the budget.
     WithinBudget {
         /// Whose.
         holder: Holder,
@@ -61,9 +62,6 @@ pub enum Guard {
         budget: Budget,
         /// Now.
         now: Timestamp,
-        /// What the call whose intent this is may use up besides before its outcome is recorded. It
-        /// counts as used up until then.
-        reserves: Usage,
     },
     /// The owner approved exactly this call, lately, and nobody has used it: it is used up here,
     /// together with the rest of the unit or not at all.

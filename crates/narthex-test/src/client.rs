@@ -134,6 +134,37 @@ impl Client {
         Ok((asked, serde_json::from_str(&text).unwrap_or_default()))
     }
 
+    /// Calls a tool as a client that wants to know how far it is: each word of that is handed to
+    /// `hears` as it comes. What comes back is the last message.
+    pub async fn watch(
+        &self,
+        tool: &str,
+        arguments: Value,
+        mut hears: impl AsyncFnMut(Value),
+    ) -> anyhow::Result<Value> {
+        let meta = json!({"progressToken": "watch"});
+        let params = json!({"name": tool, "arguments": arguments, "_meta": meta});
+        let message = self.message("tools/call", params);
+        let headers = self.headers(&message);
+        let headers: Vec<_> = headers.iter().map(|(name, value)| (*name, value.as_str())).collect();
+        let mut response = self.posted(&headers, message.to_string()).await?;
+        let mut text = String::new();
+        while let Some(chunk) = response.chunk().await? {
+            text.push_str(&String::from_utf8_lossy(&chunk));
+            while let Some((event, rest)) = text.split_once("\n\n") {
+                let data = event.lines().find_map(|line| line.strip_prefix("data: "));
+                let said: Value = data.map(serde_json::from_str).transpose()?.unwrap_or_default();
+                text = rest.to_owned();
+                if said.get("method").and_then(Value::as_str) == Some("notifications/progress") {
+                    hears(said).await;
+                } else if said.get("result").is_some() || said.get("error").is_some() {
+                    return Ok(said);
+                }
+            }
+        }
+        Ok(serde_json::from_str(&text).unwrap_or_default())
+    }
+
     /// Calls a tool.
     pub async fn call(&self, tool: &str, arguments: Value) -> anyhow::Result<Answer> {
         self.request("tools/call", json!({"name": tool, "arguments": arguments})).await

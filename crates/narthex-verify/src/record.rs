@@ -173,6 +173,7 @@ mod tests {
     fn number_and_version_are_found() {
         for (text, version, seq) in [
             (r#"{"seq":7,"v":1}"#, 1, 7),
+            (r#"{"phase":"intent","reserve":{"bytes":9,"cost":8,"micros":7},"seq":7,"v":1}"#, 1, 7),
             (r#"{"a":{"seq":9,"v":9},"b":[1,-2.5e+3,null,true,false,[],{}],"seq":7,"v":1}"#, 1, 7),
             (r#"{"\u000a":"\u2028\"\\","A":"","seq":18446744073709551615,"v":2}"#, 2, u64::MAX),
         ] {

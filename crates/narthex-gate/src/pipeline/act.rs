@@ -5,9 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures::FutureExt as _;
-use narthex_core::{
-    Cost, EffectSite, Holder, Outcome, Place, Reason, RecordDraft, Subject, Taint, Usage,
-};
+use narthex_core::{Cost, EffectSite, Holder, Outcome, Place, Reason, RecordDraft, Subject, Taint};
 use narthex_store::{Committed, Guard, Receipt, Refused, StoreError, UnitOfWork};
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
@@ -16,6 +14,7 @@ use super::aside::Begun;
 use super::decide::Permit;
 use super::record::{Released, Trace};
 use super::taint::{brought, brought_by_error};
+use super::telling::Ahead;
 use super::{Admitted, Invocation};
 use crate::gate::{Inner, new_call};
 use crate::ready::ReadyTool;
@@ -155,7 +154,7 @@ impl Inner {
 
     /// What must hold for the answer of a look to be released.
     pub(super) fn when_looked(&self, permit: &Permit) -> Vec<Guard> {
-        let budget = self.within_budget(permit, Usage::default());
+        let budget = self.within_budget(permit);
         std::iter::once(not_stopped(permit)).chain(budget).collect()
     }
 
@@ -185,7 +184,7 @@ impl Inner {
         };
         let outcome = trace.outcome(Outcome::Ok, Reason::Permitted, Subject::default());
         let unit = UnitOfWork {
-            guards: self.guards(permit, Usage::default()),
+            guards: self.guards(permit),
             effect: staged.effect,
             arms: self.arming(trace, permit.holder, brings, &staged.subject),
             records: vec![trace.intent(staged.subject.clone()), released.on(outcome)],
@@ -207,7 +206,8 @@ impl Inner {
         guards: Vec<Guard>,
         record: impl FnOnce(&Trace) -> RecordDraft,
     ) -> Result<ToolOutput, CallError> {
-        let unit = UnitOfWork { guards, ..self.releasing(permit, &mut answer, record) };
+        let ahead = Ahead::default();
+        let unit = UnitOfWork { guards, ..self.releasing(permit, &mut answer, ahead, record) };
         match self.store.commit(unit).await {
             Ok(committed) => answer.open(first(&committed).ok_or(CallError::Internal)?),
             Err(StoreError::Refused(refused)) => {
@@ -220,11 +220,12 @@ impl Inner {
         }
     }
 
-    /// What releasing an answer makes durable.
+    /// What releasing an answer makes durable, after what was told ahead of it.
     pub(super) fn releasing(
         &self,
         permit: &Permit,
         answer: &mut Sealed,
+        ahead: Ahead,
         record: impl FnOnce(&Trace) -> RecordDraft,
     ) -> UnitOfWork {
         let brings = answer.brings(permit.spec.effects);
@@ -232,9 +233,9 @@ impl Inner {
         let released = Released {
             outcome: answer.outcome(),
             reason: answer.reason(),
-            bytes: answer.bytes(),
+            bytes: answer.bytes_after(ahead.bytes),
             cost: answer.cost(permit.spec.cost),
-            armed: brings.without(permit.context.taint),
+            armed: brings.without(permit.context.taint).without(ahead.armed),
             subject: &subject,
         };
         UnitOfWork {
@@ -301,11 +302,11 @@ impl Inner {
 
     /// What must still hold when the writer gets to it. The approval comes last: it is used up
     /// only by a call that goes ahead.
-    pub(super) fn guards(&self, permit: &Permit, reserves: Usage) -> Vec<Guard> {
+    pub(super) fn guards(&self, permit: &Permit) -> Vec<Guard> {
         let (holder, decided) = (permit.holder, permit.context.taint);
         let mut guards = self.still_stands(permit);
         guards.push(Guard::TaintWithin { holder, decided });
-        guards.extend(self.within_budget(permit, reserves));
+        guards.extend(self.within_budget(permit));
         guards.extend(permit.approved.map(|approved| self.burns(&permit.trace, approved)));
         guards
     }
@@ -416,10 +417,19 @@ impl Sealed {
         }
     }
 
-    /// What it cost. Of a call whose outcome nobody knows, as much as it may have.
+    /// Those and what was told before.
+    fn bytes_after(&mut self, told: u64) -> Option<u64> {
+        match self.bytes() {
+            None if told == 0 => None,
+            bytes => Some(bytes.unwrap_or(0).saturating_add(told)),
+        }
+    }
+
+    /// What it cost. Of a call whose outcome or cost nobody knows, as much as it may have.
     fn cost(&self, most: Option<Cost>) -> Option<Cost> {
         match &self.0 {
             Ok(output) => output.cost,
+            Err(ToolError::Caller { unpriced: true, .. }) => most,
             Err(_) => most.filter(|_| self.outcome() == Outcome::Unknown),
         }
     }

@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use narthex_core::{Budget, Holder, Overspent, Tier, Usage};
+use narthex_core::{Budget, Holder, Overspent, Reserve, Tier, Usage};
 use narthex_store::{Guard, StoreError};
 
 use super::decide::Permit;
@@ -34,30 +34,30 @@ impl Inner {
         Ok(permit.budget.time_left(&used).map_or(most, |left| left.min(most)))
     }
 
-    /// The budget, of which the call puts this in reserve.
-    pub(super) fn within_budget(&self, permit: &Permit, reserves: Usage) -> Option<Guard> {
+    /// The budget, if there is one.
+    pub(super) fn within_budget(&self, permit: &Permit) -> Option<Guard> {
         let (holder, budget, now) = (permit.holder, permit.budget, self.clock.now());
-        (!budget.is_unlimited()).then_some(Guard::WithinBudget { holder, budget, now, reserves })
+        (!budget.is_unlimited()).then_some(Guard::WithinBudget { holder, budget, now })
     }
 
     /// What a call outside may use up that is known only afterwards.
-    pub(super) fn reserve(permit: &Permit, time: Duration) -> Usage {
+    pub(super) fn reserve(permit: &Permit, time: Duration, words: u64) -> Reserve {
         let micros = u64::try_from(time.as_micros()).unwrap_or(u64::MAX);
-        Usage {
+        Reserve {
             micros: permit.budget.millis.map_or(0, |_| micros),
+            bytes: permit.budget.bytes.map_or(0, |_| words),
             cost: permit.spec.cost.filter(|_| permit.budget.cost.is_some()).unwrap_or_default(),
-            ..Usage::default()
         }
     }
 
     /// Of an answer that came from outside only its bytes can still be withheld.
     pub(super) fn within_bytes(&self, permit: &Permit) -> Option<Guard> {
         let (holder, now) = (permit.holder, self.clock.now());
-        let (budget, reserves) = (permit.budget.of_bytes(), Usage::default());
-        (!budget.is_unlimited()).then_some(Guard::WithinBudget { holder, budget, now, reserves })
+        let budget = permit.budget.of_bytes();
+        (!budget.is_unlimited()).then_some(Guard::WithinBudget { holder, budget, now })
     }
 
-    async fn used(&self, holder: Holder, budget: &Budget) -> Result<Usage, StoreError> {
+    pub(super) async fn used(&self, holder: Holder, budget: &Budget) -> Result<Usage, StoreError> {
         let spent = self.store.spent(holder).await?;
         Ok(spent.within(self.clock.now(), budget.window()))
     }

@@ -19,6 +19,7 @@ mod run;
 mod stop;
 mod taint;
 mod tally;
+mod telling;
 mod verdicts;
 
 pub use admit::{Admitted, Stdio};

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures::FutureExt as _;
-use narthex_core::{Outcome, Place, Reason, RecordDraft, Subject, Taint};
+use narthex_core::{Outcome, Place, Reason, RecordDraft, Reserve, Subject, Taint};
 use narthex_store::{Refused, StoreError, UnitOfWork};
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
@@ -16,6 +16,7 @@ use super::aside::{ANSWERED, ASKS, Begun, PutAside};
 use super::asking::{ClientAsker, Patience};
 use super::decide::Permit;
 use super::record::Trace;
+use super::telling::{Ahead, Telling};
 use crate::answer::over_budget;
 use crate::gate::Inner;
 use crate::input::{AskableClient, ClientCan, ClientWay};
@@ -33,13 +34,19 @@ impl Inner {
         hung_up: &CancellationToken,
     ) -> Acted {
         let trace = &permit.trace;
-        let time = match self.time_for(permit).await {
-            Ok(time) => time,
-            Err(error) => return Some(self.fail(trace, permit.holder, error.into()).await),
+        let bounds = (self.time_for(permit).await, self.words_for(permit).await);
+        let (time, words) = match bounds {
+            (Ok(time), Ok(words)) => (time, words),
+            (Err(error), _) | (_, Err(error)) => {
+                return Some(self.fail(trace, permit.holder, error.into()).await);
+            }
         };
+        let reserve = Self::reserve(permit, time, words);
+        let brings = permit.brings_ahead();
         let unit = UnitOfWork {
-            guards: self.guards(permit, Self::reserve(permit, time)),
-            records: self.intent(trace, begun.map(Arc::as_ref)),
+            guards: self.guards(permit),
+            arms: self.arming(trace, permit.holder, brings, &Subject::default()),
+            records: self.intent(permit, begun.map(Arc::as_ref), reserve),
             ..UnitOfWork::default()
         };
         let committed = match self.store.commit(unit).await {
@@ -49,8 +56,9 @@ impl Inner {
         let Some(receipt) = first(&committed) else { return Some(Err(CallError::Internal)) };
         let context = permit.context.clone();
         let patience = Arc::new(Patience::new(self.patience_for(permit)));
+        let (mut way, says) = Telling::new(permit, words).unzip();
         let intent = RecordedIntent::new(trace.call, trace.tool.clone(), context, receipt)
-            .saying(permit.progress.clone())
+            .saying(says)
             .asking(self.asker(permit, &patience))
             .going_on(begun.cloned())
             .by(permit.consent, trace);
@@ -59,18 +67,23 @@ impl Inner {
         let answer = tokio::select! {
             answer = performing => answer,
             () = hung_up.cancelled() => Err(ended(Reason::Interrupted)),
+            never = Telling::pass_on(&mut way) => match never {},
         };
+        let ahead = Telling::end(way);
         if let (Err(ToolError::InputNeeded { .. }), Some(aside)) = (&answer, intent.was_put_aside())
         {
-            return Some(self.wait_for_input(permit, Sealed(answer), aside).await);
+            return Some(self.wait_for_input(permit, Sealed(answer), ahead, aside).await);
         }
-        Some(self.settle(permit, Sealed(answer).after_acting(), Vec::new()).await)
+        Some(self.settle(permit, Sealed(answer).after_acting(), ahead, Vec::new()).await)
     }
 
     /// The intent, with what was answered to what was asked before it.
-    fn intent(&self, trace: &Trace, begun: Option<&Begun>) -> Vec<RecordDraft> {
-        let Some(begun) = begun else { return vec![trace.intent(Subject::default())] };
-        let goes_on = trace.intent(Subject::one("continues", begun.first));
+    fn intent(&self, permit: &Permit, begun: Option<&Begun>, reserve: Reserve) -> Vec<RecordDraft> {
+        let trace = &permit.trace;
+        let armed = permit.brings_ahead().without(permit.context.taint);
+        let intent = |subject| RecordDraft { reserve, armed, ..trace.intent(subject) };
+        let Some(begun) = begun else { return vec![intent(Subject::default())] };
+        let goes_on = intent(Subject::one("continues", begun.first));
         let answers = begun.goes_on.answers.values();
         let answers = answers.map(|said| self.input_record(trace, ANSWERED, "answer", said));
         std::iter::once(goes_on).chain(answers).collect()
@@ -102,20 +115,21 @@ impl Inner {
         &self,
         permit: &Permit,
         answer: Sealed,
+        ahead: Ahead,
         aside: PutAside,
     ) -> Result<ToolOutput, CallError> {
         if !self.has_room_aside(permit.holder.agent).await {
             let reason = Reason::LimitReached;
             let message = "too many calls wait for an answer of this client";
             let full = Sealed(Err(ToolError::caller(reason, message)));
-            return self.settle(permit, full, Vec::new()).await;
+            return self.settle(permit, full, ahead, Vec::new()).await;
         }
         let asks = aside
             .asks
             .iter()
             .map(|(_, ask)| self.input_record(&permit.trace, ASKS, ask.kind.as_str(), &ask.params));
         let asks = asks.collect();
-        match self.settle(permit, answer, asks).await {
+        match self.settle(permit, answer, ahead, asks).await {
             // Sealed has no other word for what was put aside.
             Err(CallError::Internal) => {
                 let needed = self.put_aside(permit, aside)?;
@@ -132,11 +146,12 @@ impl Inner {
         &self,
         permit: &Permit,
         mut answer: Sealed,
+        ahead: Ahead,
         more: Vec<RecordDraft>,
     ) -> Result<ToolOutput, CallError> {
         let outcome =
             |trace: &Trace| trace.outcome(Outcome::Ok, Reason::Permitted, Subject::default());
-        let mut unit = self.releasing(permit, &mut answer, outcome);
+        let mut unit = self.releasing(permit, &mut answer, ahead, outcome);
         let guards = self.within_bytes(permit).into_iter().collect();
         let withheld = unit.records.clone();
         unit.records.extend(more);
@@ -146,8 +161,10 @@ impl Inner {
             }
             Err(StoreError::Refused(Refused::OverBudget(over))) => {
                 let over = ToolError::caller(Reason::OverBudget, over_budget(over));
-                // Nothing of the answer is released: neither its bytes nor what it would have set.
-                let (bytes, armed, reason) = (None, Taint::CLEAN, Reason::OverBudget);
+                // Nothing of the answer is released: neither its bytes nor what it would have set. What
+                // was told before it is.
+                let bytes = (ahead.bytes > 0).then_some(ahead.bytes);
+                let (armed, reason) = (Taint::CLEAN, Reason::OverBudget);
                 let plain = |record| RecordDraft { bytes, armed, reason, ..record };
                 let records = withheld.into_iter().map(plain).collect();
                 match self.store.commit(UnitOfWork::records(records)).await {

@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use narthex_core::{
     Actor, ApprovalMark, Bound, CallId, Cost, Digest, Outcome, Phase, Reason, RecordDraft,
-    RequestId, Ruled, RunId, SessionId, SpaceId, Subject, Taint, Tier, TokenId, Transport,
+    RequestId, Reserve, Ruled, RunId, SessionId, SpaceId, Subject, Taint, Tier, TokenId, Transport,
 };
 
 use super::Admitted;
@@ -130,6 +130,7 @@ impl Trace {
             values: self.values.clone(),
             bytes: None,
             cost: None,
+            reserve: Reserve::default(),
             taint: self.taint,
             armed: Taint::CLEAN,
             approval: self.approval.clone(),

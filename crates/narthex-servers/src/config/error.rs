@@ -82,6 +82,9 @@ pub enum ConfigFault {
         /// The most.
         most: u64,
     },
+    /// Not a cost.
+    #[error(transparent)]
+    Cost(#[from] narthex_core::CostError),
     /// The transport that MCP gave up.
     #[error(
         "`sse` is no longer spoken here; servers that have it offer streamable HTTP as well: try \"type\": \"http\" and the server's /mcp address"

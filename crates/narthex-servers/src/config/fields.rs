@@ -1,5 +1,7 @@
 //! Takes an object apart, key by key, so that what is left over was unknown.
 
+use narthex_core::{Cost, CostError};
+
 use crate::located::{Kind, Node, Place};
 use crate::text::{shown, unseen};
 
@@ -148,6 +150,13 @@ impl<'a> Field<'a> {
             Ok(number) if (least..=most).contains(&number) => Ok(number),
             _ => self.fault(ConfigFault::Range { least, most }),
         }
+    }
+
+    /// What something costs, at most.
+    pub(super) fn cost(&self) -> Outcome<Cost> {
+        let Kind::Number(text) = &self.node.kind else { return self.wrong_kind("a number") };
+        let cost = text.parse().ok().and_then(|figure: f64| Cost::from_figure(figure).ok());
+        cost.map_or_else(|| self.fault(ConfigFault::Cost(CostError)), Ok)
     }
 
     /// One of a closed list of words.

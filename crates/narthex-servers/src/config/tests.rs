@@ -109,7 +109,7 @@ fn everything_that_can_be_said_is_read() {
         "stateless":true,"era":"legacy","allowTools":["a","b"],"denyTools":["b"],
         "limits":{"callSeconds":5,"connectSeconds":3,"resultBytes":2048,"lineBytes":65536,"restarts":0,"idleSeconds":10,"questions":1},
         "tier":"T1","effects":{"sends":"inside"},
-        "tools":{"a":{"tier":"T0","effects":{"reads":"private","takesIn":"owned"}},"z":{"tier":"T3","target":"/id"}},
+        "tools":{"a":{"tier":"T0","effects":{"reads":"private","takesIn":"owned"}},"z":{"tier":"T3","target":"/id","cost":0.5}},
         "allow":{"elicitation":true},"walls":{"preset":"offline","read":["/usr"],"write":["/srv/x"],"network":true}"#,
     )
     .unwrap();
@@ -121,6 +121,8 @@ fn everything_that_can_be_said_is_read() {
     // A tool's effects stand on the server's.
     assert_eq!((a.effects.takes_in, a.effects.sends), (TakesIn::Owned, Sends::Inside));
     assert_eq!(server.rule_for("z").target.as_deref(), Some("/id"));
+    let costs = |tool: &str| server.rule_for(tool).cost.map(narthex_core::Cost::millionths);
+    assert_eq!((costs("z"), costs("a")), (Some(500_000), None));
     assert_eq!(server.limits.restarts, 0);
     assert!(server.allow.elicitation && !server.allow.sampling);
     assert!(server.walls.network);
@@ -392,4 +394,21 @@ fn profiles_are_held_to_the_servers_there_are() {
         let error = with(profiles.clone()).unwrap_err().to_string();
         assert!(error.contains(says), "{profiles}: {error}");
     }
+}
+
+#[test]
+fn what_is_no_cost_is_named_with_its_place() {
+    for cost in ["-1", "1e308", "1000000001", "\"1\"", "null", "true", "[1]"] {
+        let said = format!(r#""command":"x","tools":{{"a":{{"cost":{cost}}}}}"#);
+        let error = server(&said).unwrap_err().to_string();
+        assert!(error.contains("tools.a.cost"), "{cost}: {error}");
+    }
+    // Of two rules the dearer one holds.
+    let rule = |cost: &str| {
+        let said = format!(r#""command":"x","tools":{{"a":{{{cost}}}}}"#);
+        server(&said).unwrap().0.rule_for("a").clone()
+    };
+    let (dear, cheap, none) = (rule(r#""cost":2"#), rule(r#""cost":1"#), rule(""));
+    assert_eq!(dear.stricter(&cheap).cost, dear.cost);
+    assert_eq!(none.stricter(&cheap).cost, cheap.cost);
 }

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use narthex_core::{Containment, EffectSite, Effects, Reads, Sends, TakesIn, Tier};
+use narthex_core::{Containment, Cost, EffectSite, Effects, Reads, Sends, TakesIn, Tier};
 
 use super::error::ConfigFault;
 use super::fields::{Field, Fields, Outcome};
@@ -53,6 +53,8 @@ pub struct ToolRule {
     pub effects: Effects,
     /// The argument that names what it is done to, as a JSON pointer.
     pub target: Option<String>,
+    /// The most that one call of it costs, where the owner says so.
+    pub cost: Option<Cost>,
 }
 
 impl Default for ToolRule {
@@ -66,7 +68,7 @@ impl Default for ToolRule {
             containment: Containment::Direct,
             site: EffectSite::External,
         };
-        Self { tier: Tier::T2, effects, target: None }
+        Self { tier: Tier::T2, effects, target: None, cost: None }
     }
 }
 
@@ -88,7 +90,7 @@ impl ToolRule {
             site: EffectSite::External,
         };
         let target = self.target.clone().or_else(|| other.target.clone());
-        Self { tier: self.tier.max(other.tier), effects, target }
+        Self { tier: self.tier.max(other.tier), effects, target, cost: self.cost.max(other.cost) }
     }
 }
 
@@ -100,6 +102,7 @@ pub struct RuleSaid {
     takes_in: Option<TakesIn>,
     sends: Option<Sends>,
     target: Option<String>,
+    cost: Option<Cost>,
 }
 
 impl RuleSaid {
@@ -114,6 +117,7 @@ impl RuleSaid {
                 ..base.effects
             },
             target: self.target.clone().or_else(|| base.target.clone()),
+            cost: self.cost.or(base.cost),
         }
     }
 
@@ -132,6 +136,7 @@ impl RuleSaid {
         let mut fields = field.fields()?;
         let mut said = Self::of_server(&mut fields)?;
         said.target = fields.take("target").map(|field| pointer(&field)).transpose()?;
+        said.cost = fields.take("cost").map(|field| field.cost()).transpose()?;
         fields.finish()?;
         if said.tier == Some(Tier::T3) && said.target.is_none() {
             return whole.fault(ConfigFault::NoTarget);

@@ -1,10 +1,12 @@
 //! A connection to a server, as one call has it.
 
+use std::pin::pin;
 use std::sync::Arc;
 
 use narthex_core::DefinitionName;
-use narthex_gate::upstream::{UpstreamFault, UpstreamQuestion};
+use narthex_gate::upstream::{UpstreamFault, UpstreamProgress, UpstreamQuestion};
 use serde_json::value::RawValue;
+use tokio::sync::mpsc;
 
 use super::link::Link;
 use super::{HallFault, View};
@@ -19,9 +21,36 @@ pub struct ServerLine {
 }
 
 impl ServerLine {
-    /// Asks.
-    pub async fn ask(&self, question: UpstreamQuestion) -> Result<Box<RawValue>, UpstreamFault> {
-        self.link.ask(question).await
+    /// Asks. What the server says on the way is made harmless before anybody hears it.
+    pub async fn ask(
+        &self,
+        mut question: UpstreamQuestion,
+    ) -> Result<Box<RawValue>, UpstreamFault> {
+        let Some(to) = question.progress.take() else { return self.link.ask(question).await };
+        let (says, mut said) = mpsc::channel(WAITING);
+        question.progress = Some(says);
+        let mut asking = pin!(self.link.ask(question));
+        let pass_on = |word: UpstreamProgress| {
+            // Whoever is slow to listen misses some of it.
+            let _ = to.try_send(self.harmless(word));
+        };
+        let answer = loop {
+            tokio::select! {
+                biased;
+                Some(word) = said.recv() => pass_on(word),
+                answer = &mut asking => break answer,
+            }
+        };
+        while let Ok(word) = said.try_recv() {
+            pass_on(word);
+        }
+        answer
+    }
+
+    /// Without what nobody sees, without secrets, and short.
+    fn harmless(&self, word: UpstreamProgress) -> UpstreamProgress {
+        let message = word.message.map(|said| self.scrubber().scrub_to(&said, PROGRESS_CHARS));
+        UpstreamProgress { message, ..word }
     }
 
     /// What takes this server's secrets out of what it says.
@@ -55,3 +84,8 @@ impl ServerLine {
         if approved { Ok(()) } else { Err(HallFault::NotApproved(view.config.name.to_string())) }
     }
 }
+
+/// Characters of what a server says on the way that anyone is told.
+const PROGRESS_CHARS: usize = 500;
+/// Words that wait to be made harmless.
+const WAITING: usize = 8;

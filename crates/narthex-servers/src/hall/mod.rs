@@ -16,6 +16,7 @@ mod line;
 mod link;
 mod offered;
 mod open;
+mod rules;
 mod sheet;
 mod sign_in;
 mod slot;
@@ -52,6 +53,7 @@ use crate::config::{Lookup, OAuth, ServerConfig, ServerName, ServersFile};
 use crate::pin::Definition;
 use crate::profile;
 use crate::scan::Neighbours;
+use rules::Noted;
 use sheet::Sheet;
 use slot::Slot;
 use views::Views;
@@ -145,6 +147,7 @@ pub(crate) struct HallInner {
     parts: HallParts,
     sheet: Sheet,
     views: Views,
+    noted: Noted,
     slots: Mutex<HashMap<ServerName, Vec<Arc<Slot>>>>,
     places: Arc<Semaphore>,
     /// What each server was last seen to offer.
@@ -180,6 +183,7 @@ impl ServerHall {
             parts,
             sheet,
             views: Views::default(),
+            noted: Noted::default(),
             slots: Mutex::default(),
             places,
             seen: Mutex::default(),
@@ -229,6 +233,7 @@ impl ServerHall {
             return Ok(None);
         }
         let file = self.sheet()?;
+        self.0.note_rules(&file, &book).await?;
         let profiles = book.profiles.get(&agent).map_or(&[] as &[Slug], Vec::as_slice);
         let under = self.0.views.of(&file, profiles)?;
         let Ok(name) = name.as_str().parse::<ServerName>() else { return Ok(None) };

@@ -31,7 +31,8 @@ fn result(
     scrubber: &Scrubber,
     schema: Option<&jsonschema::Validator>,
 ) -> Result<ToolOutput, ToolError> {
-    let failed = |why: &str| Err(ToolError::caller(Reason::UpstreamFailed, why));
+    // What it did, it did; only what that cost nobody says.
+    let failed = |why: &str| Err(ToolError::caller(Reason::UpstreamFailed, why).unpriced());
     let hidden = scrubber.hide(raw.get());
     let text = hidden.as_deref().unwrap_or_else(|| raw.get());
     let Ok(value @ Value::Object(_)) = serde_json::from_str::<Value>(text) else {
@@ -42,6 +43,13 @@ fn result(
             "the server wants to ask something before it answers, which the owner has not allowed it",
         );
     }
+    let cost = match value.pointer(COST) {
+        None => None,
+        Some(said) => match said.as_f64().map(Cost::from_figure) {
+            Some(Ok(cost)) => Some(cost),
+            _ => return failed("the server says of its answer that it cost what is no cost"),
+        },
+    };
     let clean = scan::result(value);
     let mut value = clean.value;
     let mut changed = hidden.is_some() || clean.findings.iter().any(|f| f.code.bars());
@@ -54,8 +62,6 @@ fn result(
             return failed("the server's answer is not what its own output schema says it is");
         }
     }
-    let cost = value.pointer(COST).and_then(Value::as_f64);
-    let cost = cost.and_then(|figure| Cost::from_figure(figure).ok());
     let raw = if changed {
         to_raw_value(&value).map_err(|error| ToolError::Internal(error.to_string()))?
     } else {
@@ -127,7 +133,25 @@ fn error(fault: &UpstreamFault, scrubber: &Scrubber) -> ToolError {
                 taint: narthex_core::Taint { private: false, untrusted: true },
             }
         }
-        fault => ToolError::caller(Reason::UpstreamFailed, scrubber.scrub(&fault.to_string())),
+        fault => {
+            let told =
+                ToolError::caller(Reason::UpstreamFailed, scrubber.scrub(&fault.to_string()));
+            if may_have_acted(fault) { told.unpriced() } else { told }
+        }
+    }
+}
+
+/// Whether the question reached the server, and perhaps had its effect.
+const fn may_have_acted(fault: &UpstreamFault) -> bool {
+    match fault {
+        UpstreamFault::Ended(_)
+        | UpstreamFault::Late(_)
+        | UpstreamFault::TooLarge { .. }
+        | UpstreamFault::Garbled(_) => true,
+        UpstreamFault::Unreachable(_)
+        | UpstreamFault::Unauthorized { .. }
+        | UpstreamFault::Refused { .. }
+        | UpstreamFault::Busy => false,
     }
 }
 

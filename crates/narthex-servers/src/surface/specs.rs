@@ -154,7 +154,7 @@ fn tool(config: &ServerConfig, definition: &Definition) -> ToolSpec {
         effects: rule.effects,
         ignored_arguments: &[],
         target: rule.target.clone(),
-        cost: None,
+        cost: rule.cost,
     }
 }
 
@@ -178,7 +178,7 @@ fn passage(config: &ServerConfig, method: &str, input_schema: Value) -> ToolSpec
         effects: rule.effects,
         ignored_arguments: &[],
         target: rule.target.clone().or_else(|| Some(target.to_owned())),
-        cost: None,
+        cost: rule.cost,
     }
 }
 

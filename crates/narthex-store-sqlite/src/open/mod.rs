@@ -7,7 +7,7 @@ mod seal;
 use std::path::Path;
 use std::sync::Arc;
 
-use narthex_core::{Actor, CallId, Outcome, Phase, Reason, RecordDraft, Transport};
+use narthex_core::{Actor, CallId, Outcome, Phase, Reason, RecordDraft, Reserve, Taint, Transport};
 use narthex_store::chain::{GENESIS, Head, StoredRecord};
 use narthex_store::{HeadFile, RowKey, StoreError, UnitOfWork, fresh_uuid};
 use sqlx::migrate::{MigrateError, Migrator};
@@ -192,7 +192,7 @@ async fn is_bare(conn: &mut SqliteConnection) -> Result<bool, StoreError> {
 }
 
 /// The process ended between an intent and its outcome: nobody can say what came of it, and the
-/// ledger says so.
+/// ledger says so. It is charged what was in reserve for it.
 async fn close_intents(writer: &mut Writer) -> Result<(), StoreError> {
     loop {
         let open = sqlx::query(
@@ -212,11 +212,16 @@ async fn close_intents(writer: &mut Writer) -> Result<(), StoreError> {
             if intent.call != Fields(row).id("call", CallId::from_bytes)? {
                 return Err(broken("an open call is not the one its intent names"));
             }
+            let Reserve { micros, bytes, cost } = intent.reserve;
             outcomes.push(RecordDraft {
                 phase: Phase::Outcome,
                 outcome: Outcome::Unknown,
                 reason: Reason::Interrupted,
-                micros: None,
+                micros: (micros > 0).then_some(micros),
+                bytes: (bytes > 0).then_some(bytes),
+                cost: (!cost.is_zero()).then_some(cost),
+                reserve: Reserve::default(),
+                armed: Taint::CLEAN,
                 ..intent
             });
         }

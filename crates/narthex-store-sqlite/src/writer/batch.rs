@@ -105,7 +105,7 @@ impl Writer {
         }
         books.pruned |= matches!(unit.effect, Some(Effect::PruneLedger { .. }));
         let touches = unit.effect.as_ref().map(effects::touches).unwrap_or_default();
-        let reserve = guards::reserve(&unit);
+        let reserves = guards::reserves(&unit.records);
         let mut gate = Arc::clone(&books.gate);
         match self.attempt(books, &mut gate, unit).await {
             Ok((effected, sealed)) => {
@@ -117,8 +117,8 @@ impl Writer {
                 books.content |= touches.content;
                 books.graphs |= touches.graphs;
                 books.gate = gate;
-                if let Some((call, reserve)) = reserve {
-                    books.reserves.hold(call, reserve);
+                for (call, held) in reserves {
+                    books.reserves.hold(call, held);
                 }
                 let receipts = books.accept(sealed, &self.token_use);
                 Ok(Ok(Committed { effected, receipts }))

@@ -96,8 +96,8 @@ impl Books {
     }
 
     /// What this holder's calls under way may still use up.
-    pub(super) fn reserved(&self, holder: &Holder) -> Usage {
-        self.reserves.of(holder)
+    pub(super) fn reserved(&self, holder: &Holder, records: &[RecordDraft]) -> Usage {
+        self.reserves.of(holder, records)
     }
 
     /// Gives drafts the numbers they would have, and says what they use up. `checked` is the

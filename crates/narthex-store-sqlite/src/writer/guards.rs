@@ -3,14 +3,14 @@
 use std::time::Duration;
 
 use narthex_core::{
-    AgentId, Budget, CallId, Holder, Phase, Place, RecordDraft, SpaceId, Taint, Tier, Timestamp,
-    TokenId, ToolName, Usage,
+    AgentId, Budget, CallId, Holder, Phase, Place, RecordDraft, Reserve, SpaceId, Taint, Tier,
+    Timestamp, TokenId, ToolName, Usage,
 };
-use narthex_store::{Guard, Refused, UnitOfWork};
+use narthex_store::{Guard, Refused};
 
 use super::books::Books;
 use super::effects::approvals::{Burn, burn};
-use super::reserves::Reserve;
+use super::reserves::Held;
 use crate::fault::Fault;
 use crate::gate::{Bench, Gate, GateMemory};
 use crate::identity::{AGENTS, Name, SPACES, TOKENS};
@@ -37,14 +37,15 @@ pub(super) fn checked_window(guards: &[Guard]) -> Option<(Holder, Duration)> {
     })
 }
 
-/// What the call whose intent this unit records is to have in reserve.
-pub(super) fn reserve(unit: &UnitOfWork) -> Option<(CallId, Reserve)> {
-    let (holder, usage) = unit.guards.iter().find_map(|guard| match guard {
-        Guard::WithinBudget { holder, reserves, .. } => Some((*holder, *reserves)),
-        _ => None,
-    })?;
-    let intent = unit.records.iter().find(|record| record.phase == Phase::Intent)?;
-    (usage != Usage::default()).then_some((intent.call, Reserve { holder, usage }))
+/// What the calls whose intent is among these records are to have in reserve.
+pub(super) fn reserves(records: &[RecordDraft]) -> Vec<(CallId, Held)> {
+    let held = |intent: &RecordDraft| {
+        let (holder, _) = Usage::of(intent)?;
+        Some((intent.call, Held { holder, usage: intent.reserve.usage() }))
+    };
+    let holds =
+        |record: &&RecordDraft| record.phase == Phase::Intent && !record.reserve.is_nothing();
+    records.iter().filter(holds).filter_map(held).collect()
 }
 
 /// A unit whose guards are checked.
@@ -73,8 +74,8 @@ impl Check<'_> {
                 Guard::TaintWithin { holder, decided } => {
                     taint_within(bench.gate, holder, *decided)?;
                 }
-                Guard::WithinBudget { holder, budget, now, reserves } => {
-                    self.within_budget(holder, budget, *now, reserves)?;
+                Guard::WithinBudget { holder, budget, now } => {
+                    self.within_budget(holder, budget, *now)?;
                 }
                 Guard::Approved { id, digest, call, now, valid } => {
                     let (id, digest, call, now, valid) = (*id, *digest, *call, *now, *valid);
@@ -85,23 +86,20 @@ impl Check<'_> {
         Ok(())
     }
 
-    /// What was used up before, in this batch and now by the unit's own records, and what calls under
-    /// way may still use up.
-    fn within_budget(
-        &self,
-        holder: &Holder,
-        budget: &Budget,
-        now: Timestamp,
-        reserves: &Usage,
-    ) -> Result<(), Fault> {
+    /// What was used up before, in this batch and now by the unit's own records, and what other calls
+    /// under way may still use up.
+    fn within_budget(&self, holder: &Holder, budget: &Budget, now: Timestamp) -> Result<(), Fault> {
         if budget.is_unlimited() {
             return Ok(());
         }
         let before = self.memory.with_accounts(|all| all.within(holder, now, budget.window()));
-        let used = before.and(self.books.charged(holder)).and(self.books.reserved(holder));
+        let used =
+            before.and(self.books.charged(holder)).and(self.books.reserved(holder, self.records));
         let own = self.records.iter().filter_map(Usage::of).filter(|(of, _)| of == holder);
         let more = own.fold(Usage::default(), |sum, (_, usage)| sum.and(usage));
-        let admitted = budget.admits(&used, &more).and_then(|()| budget.holds(&used, reserves));
+        let admitted = budget
+            .admits(&used, &more)
+            .and_then(|()| budget.holds(&used, &Reserve::of(self.records)));
         admitted.map_err(|over| Refused::OverBudget(over).into())
     }
 }

@@ -6,6 +6,7 @@ mod files;
 mod gate;
 mod graphs;
 mod hands;
+mod migrating;
 mod sealed;
 mod tamper;
 mod vanished;

@@ -3,14 +3,14 @@
 use std::sync::Arc;
 
 use narthex_core::{
-    Actor, Budget, Cost, Holder, Overspent, Phase, RecordDraft, Ruled, Tier, Usage,
+    Actor, Budget, Cost, Holder, Overspent, Phase, RecordDraft, Reserve, Ruled, Tier, Usage,
 };
 
 use super::Backend;
 use super::calls::{MINUTE, call, calls, guarded, holder, within};
 use super::commits::join;
 use super::house::{House, draft, new_page, record, refusal};
-use crate::{Clock as _, Effect, Guard, Refused, StoreError, UnitOfWork};
+use crate::{Clock as _, Effect, Refused, StoreError, UnitOfWork};
 
 pub async fn the_ledger_is_the_account(backend: &dyn Backend) {
     let house = House::open(backend).await;
@@ -100,16 +100,14 @@ pub async fn bytes_time_and_cost_are_held_too(backend: &dyn Backend) {
 /// What a call under way may still use up is not there for another, until its outcome is recorded.
 pub async fn what_is_in_reserve_is_held_until_the_outcome(backend: &dyn Backend) {
     let house = House::open(backend).await;
-    let (agent, now) = (&house.agent, backend.clock().now());
+    let (agent, now) = (&house.agent.clone(), backend.clock().now());
     let cost = Cost::from_millionths;
     let budget = Budget { cost: Some(cost(10)), ..calls(9) };
     let intent = |most: u64| {
-        let reserves = Usage { cost: cost(most), ..Usage::default() };
-        let guard = Guard::WithinBudget { holder: holder(agent), budget, now, reserves };
-        UnitOfWork {
-            records: vec![call(agent, Phase::Intent, Tier::T1)],
-            ..guarded(agent, vec![guard])
-        }
+        let reserve = Reserve { cost: cost(most), ..Reserve::default() };
+        let intent = RecordDraft { reserve, ..call(agent, Phase::Intent, Tier::T1) };
+        let guard = within(agent, budget, now);
+        UnitOfWork { records: vec![intent], ..guarded(agent, vec![guard]) }
     };
     let (first, second) = (intent(6), intent(4));
     let begun = first.records.first().cloned().unwrap();
@@ -119,12 +117,52 @@ pub async fn what_is_in_reserve_is_held_until_the_outcome(backend: &dyn Backend)
     assert_eq!(refusal(house.commit(intent(1)).await), over);
     assert_eq!(refusal(house.commit(intent(0)).await), over, "nor one that says nothing");
     assert_eq!(house.used(holder(agent), backend).await.cost, cost(0), "nothing is charged yet");
-    let outcome = RecordDraft { phase: Phase::Outcome, cost: Some(cost(1)), ..begun };
+    let outcome = RecordDraft {
+        phase: Phase::Outcome,
+        cost: Some(cost(1)),
+        reserve: Reserve::default(),
+        ..begun
+    };
     house.commit(UnitOfWork::records(vec![outcome])).await.unwrap();
     house.commit(intent(5)).await.expect("it took less than it might have");
     assert_eq!(refusal(house.commit(intent(1)).await), over);
-    let store = backend.reopen().await;
-    store.commit(intent(9)).await.expect("nothing is under way after a restart");
+    let house = House { store: backend.reopen().await, ..house };
+    let used = house.used(holder(agent), backend).await;
+    assert_eq!(used.cost, cost(10), "what was cut off costs what it may have");
+    assert_eq!(refusal(house.commit(intent(1)).await), over);
+    let again = backend.reopen().await.spent(holder(agent)).await.unwrap();
+    assert_eq!(again.within(now, budget.window()), used, "once");
+}
+
+/// A call's own reserve does not stand in its own way, and another's does.
+pub async fn an_outcome_is_measured_without_its_own_reserve(backend: &dyn Backend) {
+    let house = House::open(backend).await;
+    let (agent, now) = (&house.agent, backend.clock().now());
+    let budget = Budget { bytes: Some(100), ..calls(9) };
+    let intent = |bytes: u64| {
+        let reserve = Reserve { bytes, ..Reserve::default() };
+        let intent = RecordDraft { reserve, ..call(agent, Phase::Intent, Tier::T1) };
+        UnitOfWork { records: vec![intent], ..guarded(agent, vec![within(agent, budget, now)]) }
+    };
+    let outcome = |of: &RecordDraft, bytes: u64| {
+        let outcome = RecordDraft {
+            phase: Phase::Outcome,
+            bytes: Some(bytes),
+            reserve: Reserve::default(),
+            ..of.clone()
+        };
+        UnitOfWork { records: vec![outcome], ..guarded(agent, vec![within(agent, budget, now)]) }
+    };
+    let (first, second) = (intent(40), intent(30));
+    let (one, two) = (first.records[0].clone(), second.records[0].clone());
+    house.commit(first).await.unwrap();
+    house.commit(second).await.unwrap();
+    let over = Refused::OverBudget(Overspent::Bytes { used: 70, limit: 100, more: 31 });
+    assert_eq!(refusal(house.commit(intent(31)).await), over);
+    let over = Refused::OverBudget(Overspent::Bytes { used: 30, limit: 100, more: 71 });
+    assert_eq!(refusal(house.commit(outcome(&one, 71)).await), over);
+    house.commit(outcome(&one, 70)).await.expect("all that the other leaves");
+    house.commit(outcome(&two, 30)).await.expect("all that is left");
 }
 
 pub async fn a_refused_unit_costs_nothing(backend: &dyn Backend) {

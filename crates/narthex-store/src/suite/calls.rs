@@ -84,7 +84,7 @@ pub(super) fn calls(most: u64) -> Budget {
 }
 
 pub(super) fn within(agent: &Agent, budget: Budget, now: Timestamp) -> Guard {
-    Guard::WithinBudget { holder: holder(agent), budget, now, reserves: Usage::default() }
+    Guard::WithinBudget { holder: holder(agent), budget, now }
 }
 
 pub(super) fn cause(now: Moment) -> Cause {

@@ -187,6 +187,7 @@ macro_rules! store_suite {
                 a_budget_is_reached_and_not_passed,
                 bytes_time_and_cost_are_held_too,
                 what_is_in_reserve_is_held_until_the_outcome,
+                an_outcome_is_measured_without_its_own_reserve,
                 a_refused_unit_costs_nothing,
                 a_window_rolls,
                 exactly_so_many_go_ahead_under_load,
@@ -226,6 +227,7 @@ macro_rules! store_suite {
             servers {
                 they_are_off_until_turned_on,
                 what_is_approved_stays_so,
+                what_was_noted_of_rules_stays_with_what_is_approved,
                 profiles_are_an_agents,
             }
             switches {

@@ -1,5 +1,6 @@
 //! What the owner approves of other people's servers: whole, durable, and by nobody else.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use narthex_core::{AgentId, DefinitionKind, DefinitionName, Digest, ServerBook, ServerStanding};
@@ -16,6 +17,7 @@ fn standing(definition: &str) -> ServerStanding {
         disabled: false,
         start: Some(Digest::of(b"start")),
         definitions: [(name, Digest::of(definition.as_bytes()))].into(),
+        ..ServerStanding::default()
     }
 }
 
@@ -38,6 +40,25 @@ pub async fn they_are_off_until_turned_on(backend: &dyn Backend) {
     }
     let house = House { store: backend.reopen().await, ..house };
     assert!(book(&house).await.on);
+}
+
+pub async fn what_was_noted_of_rules_stays_with_what_is_approved(backend: &dyn Backend) {
+    let house = House::open(backend).await;
+    let rules = |tier: &str| BTreeMap::from([("*".to_owned(), tier.to_owned())]);
+    let note = |tier: &str| Effect::NoteServerRules { name: slug("web"), rules: rules(tier) };
+    assert_eq!(house.done(note("T2")).await, Effected::Changed(false), "nothing is approved");
+    assert!(book(&house).await.standings.is_empty());
+    house.done(set("web", standing(DEFINITION), &[DEFINITION])).await;
+    assert_eq!(house.done(note("T2")).await, Effected::Changed(true));
+    assert_eq!(house.done(note("T2")).await, Effected::Changed(false));
+    // Whoever approves says nothing of rules, and changes none; nor does noting approve anything.
+    house.done(set("web", standing("other"), &[])).await;
+    let house = House { store: backend.reopen().await, ..house };
+    let kept = book(&house).await;
+    let expected = ServerStanding { rules: rules("T2"), ..standing("other") };
+    assert_eq!(kept.standings.get(&slug("web")).map(AsRef::as_ref), Some(&expected));
+    house.done(set("web", ServerStanding::default(), &[])).await;
+    assert!(book(&house).await.standings.is_empty());
 }
 
 pub async fn what_is_approved_stays_so(backend: &dyn Backend) {

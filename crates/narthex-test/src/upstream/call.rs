@@ -24,6 +24,7 @@ pub(super) struct Call {
     found: Map<String, Value>,
     answered: bool,
     last: Option<Vec<u8>>,
+    told: u64,
 }
 
 impl Call {
@@ -33,7 +34,8 @@ impl Call {
         mouth: Mouth,
         cancelled: CancellationToken,
     ) -> Self {
-        Self { chat, request, mouth, cancelled, found: Map::new(), answered: false, last: None }
+        let (found, answered, last, told) = (Map::new(), false, None, 0);
+        Self { chat, request, mouth, cancelled, found, answered, last, told }
     }
 
     /// Takes the steps, and tells what was found if no step answered.
@@ -126,6 +128,7 @@ impl Call {
                 }
             }
             Step::Progress { steps, every_ms } => self.progress(*steps, *every_ms).await,
+            Step::Tell(words) => self.tell(words).await,
             Step::Stderr(text, times) => deeds::stderr(&self.filled(text), *times),
             Step::StderrEnvironment => deeds::stderr(&deeds::environment().to_string(), 1),
             Step::Sleep(ms) => sleep(Duration::from_millis(*ms)).await,
@@ -212,16 +215,26 @@ impl Call {
     }
 
     async fn progress(&self, steps: u64, every_ms: u64) {
-        let token = self.request.params.pointer("/_meta/progressToken").cloned();
         for step in 1..=steps {
             sleep(Duration::from_millis(every_ms)).await;
-            let Some(token) = &token else { continue };
-            let params = json!({"progressToken": token, "progress": step, "total": steps,
-                "message": format!("step {step}")});
-            let line = json!({"jsonrpc": "2.0", "method": "notifications/progress",
-                "params": params});
-            self.mouth.message(&line).await;
+            self.is_at(step, Some(steps), format!("step {step}")).await;
         }
+    }
+
+    /// Each further than the one before.
+    async fn tell(&mut self, words: &str) {
+        self.told += 1;
+        self.is_at(self.told, None, self.filled(words)).await;
+    }
+
+    async fn is_at(&self, progress: u64, total: Option<u64>, message: String) {
+        let Some(token) = self.request.params.pointer("/_meta/progressToken") else { return };
+        let mut params = json!({"progressToken": token, "progress": progress, "message": message});
+        if let (Some(total), Some(params)) = (total, params.as_object_mut()) {
+            params.insert("total".to_owned(), total.into());
+        }
+        let line = json!({"jsonrpc": "2.0", "method": "notifications/progress", "params": params});
+        self.mouth.message(&line).await;
     }
 
     async fn endless(&self, size: u64) {

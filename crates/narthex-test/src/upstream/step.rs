@@ -77,6 +77,8 @@ pub enum Step {
         /// The pause.
         every_ms: u64,
     },
+    /// Progress of this call in these words, if the client wants to know, with whatever is filled in.
+    Tell(String),
     /// Writes this to stderr, so many times.
     Stderr(String, u64),
     /// Writes its environment to stderr.
@@ -165,6 +167,7 @@ impl Step {
                 | Self::Drip(_)
                 | Self::Notify { .. }
                 | Self::Progress { .. }
+                | Self::Tell(_)
                 | Self::Ask { .. }
         )
     }

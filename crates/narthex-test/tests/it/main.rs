@@ -24,4 +24,5 @@ mod merges;
 mod model;
 mod servers;
 mod slice;
+mod threats;
 mod upstream;

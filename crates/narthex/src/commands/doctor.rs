@@ -1,5 +1,6 @@
 //! `narthex doctor`: looks for what is wrong, and says the way out.
 
+mod around;
 mod gate;
 
 use std::fs;
@@ -26,9 +27,11 @@ pub async fn run(context: &Context, globals: &Globals) -> Result<Exit, Failure> 
     findings.push(policies(context));
     findings.push(walls());
     findings.push(servers(context));
+    findings.push(around::egress(&context.config));
     findings.extend(folders(context));
     if DataDir::at(&context.data_dir).has_house() {
         findings.push(ledger(context).await);
+        findings.push(around::anchor(context));
         findings.push(gate::stop_file(&DataDir::at(&context.data_dir)));
         let server = server(context).await;
         let answers =
@@ -195,11 +198,12 @@ async fn server(context: &Context) -> Vec<Finding> {
         Ok(_) => return vec![Finding::fail("server", &unexpected())],
         Err(failure) => return vec![Finding::fail("server", &failure)],
     };
+    let sessions = around::sessions(&context.config, status.sessions);
     if status.pid == std::process::id() {
-        return vec![Finding::ok("server", "not running; the house opens")];
+        return vec![Finding::ok("server", "not running; the house opens"), sessions];
     }
     let said = format!("{} (pid {}) answers", status.holder, status.pid);
-    let mut findings = vec![Finding::ok("server", said), mode("socket", &socket, 0o700)];
+    let mut findings = vec![Finding::ok("server", said), mode("socket", &socket, 0o700), sessions];
     if let Some(url) = status.mcp_url {
         findings.push(Finding::ok("endpoint", url));
     }

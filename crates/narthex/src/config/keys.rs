@@ -179,7 +179,9 @@ impl Default for Store {
 #[serde(default, deny_unknown_fields)]
 pub struct Ledger {
     /// Whether it keeps a keyed hash of each argument of a call, beside the one of all together, so
-    /// that equal values can be found again. The values themselves are never kept.
+    /// that equal values can be found again. An argument that has parts (an object, a list) is one
+    /// value: it is found as a whole, whatever the order of its keys, and in no part. The values
+    /// themselves are never kept.
     pub keep_values: bool,
     /// A file that a running server keeps current with the newest signed checkpoint. On another
     /// volume it shows whether the ledger was rolled back: `narthex ledger verify --anchor`.

@@ -340,7 +340,7 @@ impl House {
 
     fn budget(&self, calls: u64) -> Guard {
         let (holder, budget) = (self.holder, limits(calls));
-        Guard::WithinBudget { holder, budget, now: self.clock.now(), reserves: Usage::default() }
+        Guard::WithinBudget { holder, budget, now: self.clock.now() }
     }
 }
 

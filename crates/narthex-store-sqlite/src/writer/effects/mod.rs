@@ -64,6 +64,7 @@ pub(super) async fn apply(
         }
         Effect::NoteMode { mode, chosen } => settings::note_mode(bench, mode, chosen).await,
         Effect::SwitchServers { on } => servers::switch(bench, on).await,
+        Effect::NoteServerRules { name, rules } => servers::note_rules(bench, name, rules).await,
         Effect::SetServer { name, standing, texts } => {
             servers::set(bench, name, *standing, &texts).await
         }
@@ -142,6 +143,7 @@ pub(super) const fn touches(effect: &Effect) -> Touches {
         | Effect::NoteMode { .. }
         | Effect::SwitchServers { .. }
         | Effect::SetServer { .. }
+        | Effect::NoteServerRules { .. }
         | Effect::SetProfiles { .. }
         | Effect::EngageSwitch(_)
         | Effect::LiftSwitch { .. }

@@ -1,5 +1,7 @@
 //! What the owner approves of other people's servers.
 
+use std::collections::BTreeMap;
+
 use narthex_core::{AgentId, Digest, ServerStanding, Slug};
 use narthex_store::{Effected, Refused};
 
@@ -15,9 +17,12 @@ pub(super) async fn switch(bench: &mut Bench<'_>, on: bool) -> Result<Effected, 
 pub(super) async fn set(
     bench: &mut Bench<'_>,
     name: Slug,
-    standing: ServerStanding,
+    mut standing: ServerStanding,
     texts: &[String],
 ) -> Result<Effected, Fault> {
+    if let Some(was) = bench.gate.servers().standings.get(&name).filter(|_| !standing.is_blank()) {
+        standing.rules.clone_from(&was.rules);
+    }
     for text in texts {
         sqlx::query(
             "INSERT INTO definitions (digest, text) VALUES (?1, ?2) ON CONFLICT DO NOTHING",
@@ -27,6 +32,20 @@ pub(super) async fn set(
         .execute(&mut *bench.conn)
         .await?;
     }
+    bench.set_server(name, standing).await.map(Effected::Changed)
+}
+
+/// What the owner's file says. It is noted of what is approved now, whatever that was when the file was
+/// read.
+pub(super) async fn note_rules(
+    bench: &mut Bench<'_>,
+    name: Slug,
+    rules: BTreeMap<String, String>,
+) -> Result<Effected, Fault> {
+    let Some(was) = bench.gate.servers().standings.get(&name) else {
+        return Ok(Effected::Changed(false));
+    };
+    let standing = ServerStanding { rules, ..ServerStanding::clone(was) };
     bench.set_server(name, standing).await.map(Effected::Changed)
 }
 

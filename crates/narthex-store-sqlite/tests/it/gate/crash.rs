@@ -2,10 +2,13 @@
 
 use std::path::Path;
 
-use narthex_core::ApprovalStatus;
+use narthex_core::{
+    ApprovalStatus, Budget, Cost, Outcome, Phase, Reason, RecordDraft, Reserve, Usage,
+};
 use narthex_store::suite::Backend as _;
 use narthex_store::{
-    Approvals as _, Commits as _, GateBooks as _, Refused, StoreError, UnitOfWork,
+    Approvals as _, Clock as _, Commits as _, GateBooks as _, LedgerReader as _, Refused,
+    StoreError, UnitOfWork,
 };
 use narthex_store_sqlite::SqliteStore;
 
@@ -81,6 +84,46 @@ async fn what_was_used_up_is_exact_wherever_it_ends() {
         assert_eq!(house.used(&again, &house.agent).await, expected, "closed after {step}");
         again.close().await.expect("closes");
         house.backend.clock().advance_millis(20_000);
+    }
+    store.close().await.expect("closes");
+}
+
+/// What a call had in reserve when the process ended is charged at the next start, once.
+#[tokio::test]
+async fn a_call_that_was_cut_off_costs_what_it_may_have() {
+    let (house, store) = House::open().await;
+    let reserve = Reserve { micros: 7_000, bytes: 30, cost: Cost::from_millionths(9) };
+    let intent = RecordDraft {
+        phase: Phase::Intent,
+        outcome: Outcome::Open,
+        micros: None,
+        bytes: None,
+        cost: None,
+        reserve,
+        ..observed(&house.agent)
+    };
+    commit(&store, UnitOfWork::records(vec![intent.clone()])).await.expect("commits");
+    let after = tempfile::tempdir().expect("a directory");
+    snapshot(&house.backend, after.path());
+    let window = Budget::default().window();
+    let now = house.backend.clock().now();
+    let used = async |store: &SqliteStore| spent(store, &house).await.within(now, window);
+    let Usage { calls, .. } = used(&store).await;
+    assert_eq!(used(&store).await, Usage { calls, ..Usage::default() }, "while it is under way");
+    for start in 0..3 {
+        let again = SqliteStore::open(config_in(after.path(), house.backend.clock()));
+        let again = again.await.expect("opens");
+        let expected = Usage { calls, ..reserve.usage() };
+        assert_eq!(used(&again).await, expected, "start {start}");
+        let all = again.records(1, 1_000).await.expect("reads");
+        let ends = all.iter().map(|record| record.read().expect("reads").draft);
+        let ends: Vec<_> = ends
+            .filter(|draft| draft.call == intent.call && draft.phase == Phase::Outcome)
+            .collect();
+        let [end] = ends.as_slice() else { panic!("{ends:?}") };
+        assert_eq!((end.outcome, end.reason), (Outcome::Unknown, Reason::Interrupted));
+        assert!(end.reserve.is_nothing());
+        again.close().await.expect("closes");
     }
     store.close().await.expect("closes");
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use narthex_core::{Budget, Taint, Usage};
+use narthex_core::{Budget, Taint};
 use narthex_store::suite::Backend as _;
 use narthex_store::{Clock as _, Commits as _, Effect, Guard, Refused, StoreError, UnitOfWork};
 
@@ -52,8 +52,7 @@ async fn follows(seed: u64) {
         };
         let now = house.backend.clock().now();
         let decided = if dice.roll(2) == 0 { Taint::CLEAN } else { UNTRUSTED };
-        let reserves = Usage::default();
-        let budgeted = Guard::WithinBudget { holder: holder(agent), budget, now, reserves };
+        let budgeted = Guard::WithinBudget { holder: holder(agent), budget, now };
         let clean = Guard::TaintWithin { holder: holder(agent), decided };
         let told = format!("seed {seed} step {step}");
         match dice.roll(12) {
@@ -111,8 +110,7 @@ async fn all_at_once_they_never_pass_the_limit() {
     for n in 0..300 {
         let mut unit = super::call(&house.agent);
         let holder = holder(&house.agent);
-        let reserves = Usage::default();
-        unit.guards.push(Guard::WithinBudget { holder, budget, now, reserves });
+        unit.guards.push(Guard::WithinBudget { holder, budget, now });
         let burns = n % 3 == 0;
         if burns {
             unit.guards.extend(house.using(&approved).guards);

@@ -9,8 +9,8 @@ use anyhow::{Context, ensure};
 use async_trait::async_trait;
 use narthex_core::{
     Actor, ApprovalStatus, CallId, Consent, Containment, EffectSite, Effects, EngagedBy,
-    EntityType, Phase, PolicyAction, Proposal, Question, Reads, Sends, SwitchScope, TakesIn,
-    Target, Tier,
+    EntityType, PageKey, Phase, PolicyAction, Proposal, Question, Reads, Sends, SwitchScope,
+    TakesIn, Target, Tier,
 };
 use narthex_gate::{
     Admitted, Annotations, Asks, CallContext, CallError, Gate, Intent, Invocation, Local, Observe,
@@ -18,12 +18,15 @@ use narthex_gate::{
     ToolSpec,
 };
 use narthex_graph::engine::LoadMode;
+use narthex_server::Following;
 use narthex_server::owner::{
     Bytes, GraphChange, GraphReply, GraphRequest, LoadRequest, Reply, Request,
 };
-use narthex_store::{Clock as _, Effect, Effected, ProposalFilter, SystemClock, UnitOfWork};
-use narthex_test::{HouseOptions, TestHouse};
+use narthex_store::{Clock, Effect, Effected, ProposalFilter, SystemClock, UnitOfWork};
+use narthex_test::{HouseOptions, TestHouse, ledger_of};
 use serde_json::{Value, json};
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
 
 use crate::merges::net::Net;
 
@@ -83,8 +86,16 @@ impl Script {
             return Told::default();
         };
         let told = Told::default();
+        // Whoever follows the ledger writes elsewhere, and beside: nobody waits for it.
+        let (tasks, stop) = (TaskTracker::new(), CancellationToken::new());
+        let anchor = Following { anchor: Some(path.join(ANCHOR)), ..Following::default() };
+        let clock: Arc<dyn Clock> = Arc::new(SystemClock);
+        anchor.start(&house.store(), &clock, &tasks, &stop);
         let mut script = Self { house, gate, outside, surface: Arc::new(surface), admitted, told };
         let whole = script.steps().await;
+        stop.cancel();
+        tasks.close();
+        tasks.wait().await;
         script.told.acted = std::mem::take(&mut *script.outside.acted.lock().unwrap());
         let closed = script.house.stop().await;
         script.told.complete = whole.is_ok() && closed.is_ok();
@@ -231,6 +242,7 @@ impl Told {
             .await
             .context("the house does not open again")?;
         house.verify().await.context("the ledger")?;
+        anchor_holds(&house).await.context("the anchor")?;
         let intents: BTreeSet<CallId> = house
             .records()
             .await?
@@ -251,6 +263,7 @@ impl Told {
             let applied = kept.status == narthex_core::ProposalStatus::Applied;
             ensure!(applied, "proposal {id} was applied and is {}", kept.status);
         }
+        self.applied_once(&house).await?;
         let (merge, net) = (merge_in(&house).await?, Net::of(&house, "worker").await?);
         let applied = merge.status == narthex_core::ProposalStatus::Applied;
         let from = merge.merge.context("a merge")?.from_commit;
@@ -273,6 +286,36 @@ impl Told {
         house.stop().await?;
         Ok(())
     }
+}
+
+impl Told {
+    /// E22: what was approved is applied once or not at all, whatever was told about it.
+    async fn applied_once(&self, house: &TestHouse) -> anyhow::Result<()> {
+        let store = house.store();
+        let space = store.space_by_slug(&"a".parse()?).await?.context("the space")?;
+        for id in &self.proposals {
+            let proposal = store.proposal(id.parse()?).await?.context("gone")?;
+            let applied = proposal.status == narthex_core::ProposalStatus::Applied;
+            let slug = proposal.draft.context("a draft")?.slug;
+            let page = store.page(space.id, &PageKey::Slug(slug.clone())).await?;
+            let revisions = page.map_or(0, |view| view.page.revision);
+            ensure!(revisions == u32::from(applied), "{slug}: {revisions} revisions");
+        }
+        Ok(())
+    }
+}
+
+/// An anchor is whole and of this ledger, or not there.
+async fn anchor_holds(house: &TestHouse) -> anyhow::Result<()> {
+    let path = house.dir().root().join(ANCHOR);
+    if !path.exists() {
+        return Ok(());
+    }
+    let mut ledger = ledger_of(house.dir())?;
+    let key = ledger.keys.seal.clone().context("a key")?;
+    ledger.anchors = vec![narthex_verify::Anchor::read(&path, &key)?];
+    ledger.verify(|_| {}).await?;
+    Ok(())
 }
 
 /// The proposed merge of the house.
@@ -302,6 +345,8 @@ async fn load(house: &TestHouse) -> anyhow::Result<bool> {
     }
 }
 
+/// Where the anchor is kept.
+const ANCHOR: &str = "anchor";
 /// Rows of the file.
 const LOADED: usize = 12;
 

@@ -1,5 +1,5 @@
-//! Random calls, sessions, tokens, revisions, approvals, restarts and passing time against a small
-//! model: nothing is shed, and nothing uncontained happens unapproved once tainted. Every call goes
+//! Random calls of two agents, sessions, tokens, revisions, approvals, restarts and passing time
+//! against a small model: nothing is shed, and nothing uncontained happens unapproved once tainted. Every call goes
 //! through the edge, in the session and the revision it is made in. More cases with
 //! `PROPTEST_CASES`.
 
@@ -24,6 +24,7 @@ use super::workshop::Workshop;
 #[derive(Debug, Clone)]
 enum Step {
     Call {
+        who: usize,
         tool: usize,
         n: u8,
         consent: Option<Tier>,
@@ -32,9 +33,10 @@ enum Step {
     Decide {
         approve: bool,
     },
-    NewToken,
-    /// The calls that follow are made in it, where their revision has sessions.
+    NewToken(usize),
+    /// The agent's calls that follow are made in it, where their revision has sessions.
     NewSession {
+        who: usize,
         consent: Option<Tier>,
     },
     /// The calls that follow are made in this revision.
@@ -43,32 +45,47 @@ enum Step {
     /// Minutes pass.
     Pass(u8),
     Mode(usize),
-    Ceiling(usize),
+    Ceiling(usize, usize),
     Stop(bool),
-    ClearLatch,
+    ClearLatch(usize),
 }
+
+/// Two of the same space: nothing of the one's is the other's.
+const AGENTS: [&str; 2] = ["worker", "neighbour"];
 
 const TOOLS: [&str; 9] =
     ["peek", "diary", "mail", "ask_web", "note", "suggest", "send", "publish", "erase"];
-const LIMIT: u64 = 6;
+/// What each may make of a tier in the window.
+const LIMITS: [Option<u64>; 4] = [None, Some(6), Some(4), Some(2)];
 
 /// The model: everything that decides, in one place.
 #[derive(Debug)]
 struct Model {
     mode: Mode,
-    ceiling: Tier,
-    taint: Taint,
+    agents: [Agent; 2],
     stopped: bool,
     /// Minutes since the start.
     now: u64,
-    /// When T1 calls were made.
-    made: Vec<u64>,
     /// Calls approved and not used: until when.
     approved: HashMap<String, u64>,
     used: HashMap<String, u64>,
     denied: HashMap<String, u64>,
     waiting: Vec<(String, u64)>,
     executed: usize,
+}
+
+#[derive(Debug)]
+struct Agent {
+    ceiling: Tier,
+    taint: Taint,
+    /// When calls were made, by tier.
+    made: [Vec<u64>; 4],
+}
+
+impl Agent {
+    fn new() -> Self {
+        Self { ceiling: Tier::T3, taint: Taint::CLEAN, made: Default::default() }
+    }
 }
 
 #[derive(Debug, PartialEq, Eq)]
@@ -89,25 +106,27 @@ fn tier(tool: &str) -> Tier {
 
 impl Model {
     /// The rule, and what it does to the model.
-    fn call(&mut self, tool: &str, n: u8, consent: Option<Tier>) -> Expected {
+    fn call(&mut self, who: usize, tool: &str, n: u8, consent: Option<Tier>) -> Expected {
         let tier = tier(tool);
+        let agent = &mut self.agents[who];
         if self.stopped {
             return Expected::Refused(Reason::Stopped);
         }
         if tier > self.mode.ceiling() {
             return Expected::Refused(Reason::OverMode);
         }
-        if tier > self.ceiling.min(consent.unwrap_or(Tier::T3)) {
+        if tier > agent.ceiling.min(consent.unwrap_or(Tier::T3)) {
             return Expected::Refused(Reason::OverCeiling);
         }
         let sends = matches!(tool, "ask_web" | "send" | "erase");
         let asks = tier >= Tier::T2
-            || (tier == Tier::T1 && tool != "suggest" && self.taint.untrusted)
-            || (sends && self.taint.is_trifecta());
-        let key = format!("{tool} {n} {}", self.mode);
+            || (tier == Tier::T1 && tool != "suggest" && agent.taint.untrusted)
+            || (sends && agent.taint.is_trifecta());
+        let key = format!("{who} {tool} {n} {}", self.mode);
         // A step of the window counts until all of it has passed: one minute of sixty.
-        let made = self.made.iter().filter(|at| **at + 60 >= self.now).count() as u64;
-        if tier == Tier::T1 && made >= LIMIT {
+        let made = &mut agent.made[tier as usize];
+        let lately = made.iter().filter(|at| **at + 60 >= self.now).count() as u64;
+        if LIMITS[tier as usize].is_some_and(|limit| lately >= limit) {
             return Expected::Refused(Reason::OverBudget);
         }
         if asks && self.approved.get(&key).is_none_or(|until| self.now > *until) {
@@ -123,15 +142,13 @@ impl Model {
             }
             return Expected::Waits;
         }
-        if tier == Tier::T1 {
-            self.made.push(self.now);
-        }
+        made.push(self.now);
         if asks && let Some(until) = self.approved.remove(&key) {
             self.used.insert(key, until);
         }
         match tool {
-            "diary" => self.taint.private = true,
-            "mail" | "ask_web" => self.taint.untrusted = true,
+            "diary" => agent.taint.private = true,
+            "mail" | "ask_web" => agent.taint.untrusted = true,
             _ => {}
         }
         self.executed += 1;
@@ -139,12 +156,12 @@ impl Model {
     }
 }
 
-/// The agent's side of the wire: a door, and how it is spoken to.
+/// The agents' side of the wire: a door, and how it is spoken to.
 struct Wire {
     door: SideDoor,
     revision: &'static str,
-    /// The session the agent is in, with what it consented to when it opened it.
-    session: Option<(String, Option<Tier>)>,
+    /// The session each agent is in, with what it consented to when it opened it.
+    sessions: [Option<(String, Option<Tier>)>; 2],
     /// Ids that were given out.
     seen: HashSet<String>,
 }
@@ -156,19 +173,25 @@ impl Wire {
     async fn open(shop: &Workshop) -> anyhow::Result<Self> {
         let (gate, surface) = (shop.gate.clone(), Arc::clone(&shop.surface));
         let door = SideDoor::open(gate, surface, EdgeConfig::default()).await?;
-        Ok(Self { door, revision: REVISIONS[0], session: None, seen: HashSet::new() })
+        let (revision, sessions) = (REVISIONS[0], Default::default());
+        Ok(Self { door, revision, sessions, seen: HashSet::new() })
     }
 
-    async fn shake_hands(&mut self, shop: &Workshop, consent: Option<Tier>) -> anyhow::Result<()> {
+    async fn shake_hands(
+        &mut self,
+        shop: &Workshop,
+        who: usize,
+        consent: Option<Tier>,
+    ) -> anyhow::Result<()> {
         let mut hello = json!({"protocolVersion": self.legacy(), "capabilities": {}});
         if let Some(tier) = consent {
             hello["consentCeiling"] = json!(tier);
         }
-        let client = self.door.client(&shop.token("worker")).speaking(Era::Legacy);
+        let client = self.door.client(&shop.token(AGENTS[who])).speaking(Era::Legacy);
         let answer = client.request("initialize", hello).await?;
         let id = answer.header("mcp-session-id").context("no session")?.to_owned();
         anyhow::ensure!(self.seen.insert(id.clone()), "a session id twice");
-        self.session = Some((id, consent));
+        self.sessions[who] = Some((id, consent));
         Ok(())
     }
 
@@ -185,6 +208,7 @@ impl Wire {
     async fn call(
         &mut self,
         shop: &Workshop,
+        who: usize,
         tool: &str,
         arguments: Value,
         consent: Option<Tier>,
@@ -193,14 +217,14 @@ impl Wire {
         if let Some(tier) = consent {
             params["_meta"] = json!({"narthex/consentCeiling": tier});
         }
-        let client = self.door.client(&shop.token("worker"));
+        let client = self.door.client(&shop.token(AGENTS[who]));
         if self.is_modern() {
             return Ok((ended(&client.request("tools/call", params).await?)?, None));
         }
-        if self.session.is_none() {
-            self.shake_hands(shop, None).await?;
+        if self.sessions[who].is_none() {
+            self.shake_hands(shop, who, None).await?;
         }
-        let (id, lowered) = self.session.clone().context("a session")?;
+        let (id, lowered) = self.sessions[who].clone().context("a session")?;
         let client = client.speaking(Era::Legacy);
         let message = client.message("tools/call", params);
         let headers = [("mcp-session-id", id.as_str()), ("mcp-protocol-version", self.revision)];
@@ -220,7 +244,7 @@ fn ended(answer: &Answer) -> anyhow::Result<Expected> {
 }
 
 async fn run(steps: &[Step]) -> anyhow::Result<()> {
-    let budget = Budget { calls: [None, Some(LIMIT), None, None], ..Budget::default() };
+    let budget = Budget { calls: LIMITS, ..Budget::default() };
     let mut shop = Workshop::with(|config| {
         config.mode = Mode::Open;
         config.budget = budget;
@@ -230,13 +254,12 @@ async fn run(steps: &[Step]) -> anyhow::Result<()> {
         config.sessions = Some(SessionConfig { idle: ever, absolute: ever, per_agent: 1_000 });
     })
     .await?;
+    shop.agent(AGENTS[1], "a", Tier::T3).await?;
     let mut model = Model {
         mode: Mode::Open,
-        ceiling: Tier::T3,
-        taint: Taint::CLEAN,
+        agents: [Agent::new(), Agent::new()],
         stopped: false,
         now: 0,
-        made: Vec::new(),
         approved: HashMap::new(),
         used: HashMap::new(),
         denied: HashMap::new(),
@@ -246,12 +269,12 @@ async fn run(steps: &[Step]) -> anyhow::Result<()> {
     let mut wire = Wire::open(&shop).await?;
     for (at, step) in steps.iter().enumerate() {
         match step {
-            Step::Call { tool, n, consent } => {
+            Step::Call { who, tool, n, consent } => {
                 let tool = TOOLS[*tool];
                 let arguments = json!({"n": n, "target": "one"});
-                let (got, lowered) = wire.call(&shop, tool, arguments, *consent).await?;
+                let (got, lowered) = wire.call(&shop, *who, tool, arguments, *consent).await?;
                 let least = consent.iter().copied().chain(lowered).min();
-                let expected = model.call(tool, *n, least);
+                let expected = model.call(*who, tool, *n, least);
                 anyhow::ensure!(got == expected, "step {at} {step:?}: {got:?}, not {expected:?}");
             }
             Step::Decide { approve } => {
@@ -274,8 +297,8 @@ async fn run(steps: &[Step]) -> anyhow::Result<()> {
                     }
                 }
             }
-            Step::NewToken => shop.new_token("worker").await?,
-            Step::NewSession { consent } => wire.shake_hands(&shop, *consent).await?,
+            Step::NewToken(who) => shop.new_token(AGENTS[*who]).await?,
+            Step::NewSession { who, consent } => wire.shake_hands(&shop, *who, *consent).await?,
             Step::Revision(n) => wire.revision = REVISIONS[*n],
             Step::Restart => {
                 let Wire { door, revision, seen, .. } = wire;
@@ -293,13 +316,13 @@ async fn run(steps: &[Step]) -> anyhow::Result<()> {
                 shop.gate.set_mode(mode).await?;
                 model.mode = mode;
             }
-            Step::Ceiling(n) => {
-                let (agent, ceiling) = (shop.agent_id("worker").await, Tier::ALL[*n]);
+            Step::Ceiling(who, n) => {
+                let (agent, ceiling) = (shop.agent_id(AGENTS[*who]).await, Tier::ALL[*n]);
                 let effect = Effect::SetAgentCeiling { agent, ceiling };
                 shop.store()
                     .commit(UnitOfWork { effect: Some(effect), ..UnitOfWork::default() })
                     .await?;
-                model.ceiling = ceiling;
+                model.agents[*who].ceiling = ceiling;
             }
             Step::Stop(stop) => {
                 let everything = SwitchScope::Everything;
@@ -310,20 +333,20 @@ async fn run(steps: &[Step]) -> anyhow::Result<()> {
                 }
                 model.stopped = *stop;
             }
-            Step::ClearLatch => {
-                let holder = shop.holder("worker").await;
+            Step::ClearLatch(who) => {
+                let holder = shop.holder(AGENTS[*who]).await;
                 let taint = Taint { private: true, untrusted: true };
                 let effect = Effect::ClearLatch { holder, taint, ran_out: None };
                 shop.store()
                     .commit(UnitOfWork { effect: Some(effect), ..UnitOfWork::default() })
                     .await?;
-                model.taint = Taint::CLEAN;
+                model.agents[*who].taint = Taint::CLEAN;
             }
         }
-        anyhow::ensure!(
-            shop.latch("worker").await.taint() == model.taint,
-            "step {at} {step:?}: the latch"
-        );
+        for (agent, name) in model.agents.iter().zip(AGENTS) {
+            let latch = shop.latch(name).await.taint();
+            anyhow::ensure!(latch == agent.taint, "step {at} {step:?}: the latch of {name}");
+        }
         let executed = shop.bench.done.lock().unwrap().len();
         anyhow::ensure!(executed == model.executed, "step {at} {step:?}: {executed} executed");
     }
@@ -339,26 +362,31 @@ fn step() -> impl Strategy<Value = Step> {
             1 => (0..4_usize).prop_map(|n| Some(Tier::ALL[n])),
         ]
     };
+    // Mostly the first, so that it gets somewhere.
+    let who = || prop_oneof![3 => Just(0_usize), 1 => Just(1)];
     prop_oneof![
-        30 => (0..TOOLS.len(), 0..3_u8, consent())
-            .prop_map(|(tool, n, consent)| Step::Call { tool, n, consent }),
+        30 => (who(), 0..TOOLS.len(), 0..3_u8, consent())
+            .prop_map(|(who, tool, n, consent)| Step::Call { who, tool, n, consent }),
         8 => prop::bool::weighted(0.75).prop_map(|approve| Step::Decide { approve }),
-        2 => Just(Step::NewToken),
-        3 => consent().prop_map(|consent| Step::NewSession { consent }),
+        2 => who().prop_map(Step::NewToken),
+        3 => (who(), consent()).prop_map(|(who, consent)| Step::NewSession { who, consent }),
         3 => (0..REVISIONS.len()).prop_map(Step::Revision),
         1 => Just(Step::Restart),
         3 => (1..40_u8).prop_map(Step::Pass),
         2 => (0..3_usize).prop_map(Step::Mode),
-        2 => (0..4_usize).prop_map(Step::Ceiling),
+        2 => (who(), 0..4_usize).prop_map(|(who, n)| Step::Ceiling(who, n)),
         1 => prop::bool::weighted(0.4).prop_map(Step::Stop),
-        1 => Just(Step::ClearLatch),
+        1 => who().prop_map(Step::ClearLatch),
     ]
 }
 
 #[test]
 fn nothing_is_shed_whatever_happens() {
     let runtime = tokio::runtime::Runtime::new().expect("a runtime");
-    let config = Config { cases: 24, max_shrink_iters: 200, ..Config::default() };
+    // The default of 256 is more than a test should take; whoever sets PROPTEST_CASES means it.
+    let given = Config::default();
+    let cases = if given.cases == 256 { 24 } else { given.cases };
+    let config = Config { cases, max_shrink_iters: 200, failure_persistence: None, ..given };
     let mut runner = TestRunner::new(config);
     let steps = prop::collection::vec(step(), 20..90);
     runner

@@ -7,6 +7,7 @@ mod sessions;
 mod stops;
 mod taint;
 mod tiers;
+mod values;
 mod waits;
 mod weights;
 mod workshop;

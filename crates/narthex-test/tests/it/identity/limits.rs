@@ -1,4 +1,4 @@
-//! How fast, by verified agent; and how often one may fail, by source (C06).
+//! How fast, by verified agent; and how often one may fail, by source (C06, H07).
 
 use std::time::Instant;
 
@@ -75,6 +75,7 @@ async fn a_flood_of_bad_tokens_is_bounded_in_records_and_locks_nobody_out() -> a
     let house = TestHouse::with(options).await?;
     let gate = house.house().gate();
     let (before, start) = (house.seq().await?, Instant::now());
+    let size = size_of(house.dir().root())?;
     let mut refused = 0_u32;
     for n in 0..100_000_u32 {
         // Malformed ones: they are refused before any look-up, as most floods would be.
@@ -96,6 +97,13 @@ async fn a_flood_of_bad_tokens_is_bounded_in_records_and_locks_nobody_out() -> a
     let windows = start.elapsed().as_secs() / 10 + 1;
     let records = house.seq().await? - before;
     assert!(records <= 2 * (windows + 1), "{records} records in {windows} windows");
+    // H07: nor does the disk fill. What was written for a hundred thousand, ten times over, is less
+    // than a mebibyte.
+    let kept = house.store().records(before + 1, 1_000).await?;
+    let bytes: usize = kept.iter().map(|record| record.bytes.len()).sum();
+    assert!(bytes * 10 <= MIB, "{bytes} bytes of records");
+    let grew = size_of(house.dir().root())?.saturating_sub(size);
+    assert!(grew <= MIB as u64, "the files grew by {grew} bytes");
     assert_eq!(house.client(Persona::AgentA).call("context", json!({})).await?.status, 200);
     gate.drain().await;
     let counted: u64 = house
@@ -124,6 +132,18 @@ async fn the_rate_also_holds_for_what_is_listed_and_noted() -> anyhow::Result<()
     }
     Ok(())
 }
+
+/// Bytes of the files in a folder.
+fn size_of(folder: &std::path::Path) -> std::io::Result<u64> {
+    let mut size = 0;
+    for entry in std::fs::read_dir(folder)? {
+        let metadata = entry?.metadata()?;
+        size += if metadata.is_file() { metadata.len() } else { 0 };
+    }
+    Ok(size)
+}
+
+const MIB: usize = 1024 * 1024;
 
 async fn ask(client: &Client, method: &str) -> anyhow::Result<u16> {
     Ok(client.request(method, json!({})).await?.status)

@@ -3,17 +3,18 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use narthex_core::{DefinitionName, Digest, Mode, Tier};
+use narthex_core::{DefinitionName, Digest, Holder, Mode, Taint, Tier};
 use narthex_server::owner::{
     ApprovedNow, OfferShown, OwnerError, Reply, Request, ServerDetail, ServerReply, ServerRequest,
 };
+use narthex_store::{Effect, UnitOfWork};
 use narthex_test::upstream::{HttpServer, Script, program};
 use narthex_test::{Client, HouseOptions, TestHouse, Variables};
 use serde_json::{Map, Value, json};
 
 /// How a server is reached.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum By {
+pub(crate) enum By {
     /// A process.
     Pipes,
     /// A URL.
@@ -21,26 +22,28 @@ pub(super) enum By {
 }
 
 impl By {
-    pub(super) const ALL: [Self; 2] = [Self::Pipes, Self::Http];
+    pub(crate) const ALL: [Self; 2] = [Self::Pipes, Self::Http];
 }
 
 /// A house, its servers, and an agent who has all of them.
-pub(super) struct Rig {
-    pub(super) house: TestHouse,
-    pub(super) variables: Variables,
-    pub(super) folder: tempfile::TempDir,
+pub(crate) struct Rig {
+    pub(crate) house: TestHouse,
+    pub(crate) variables: Variables,
+    pub(crate) folder: tempfile::TempDir,
     file: Map<String, Value>,
     /// Kept, since dropping one ends it.
-    pub(super) http: BTreeMap<String, HttpServer>,
+    pub(crate) http: BTreeMap<String, HttpServer>,
     tokens: BTreeMap<String, String>,
+    /// The house's own folder, after a restart.
+    kept: Option<tempfile::TempDir>,
 }
 
 impl Rig {
-    pub(super) async fn new() -> Self {
+    pub(crate) async fn new() -> Self {
         Self::with(HouseOptions { mode: Mode::Open, ..HouseOptions::default() }).await
     }
 
-    pub(super) async fn with(options: HouseOptions) -> Self {
+    pub(crate) async fn with(options: HouseOptions) -> Self {
         let variables = Variables::default();
         let options = HouseOptions { variables: variables.clone(), ..options };
         let house = TestHouse::with(options).await.expect("house");
@@ -49,29 +52,42 @@ impl Rig {
             ("mcpServers".to_owned(), json!({})),
             ("profiles".to_owned(), json!({"all": {"servers": []}})),
         ]);
-        let rig =
-            Self { house, variables, folder, file, http: BTreeMap::new(), tokens: BTreeMap::new() };
+        let (http, tokens, kept) = (BTreeMap::new(), BTreeMap::new(), None);
+        let rig = Self { house, variables, folder, file, http, tokens, kept };
         rig.ask(ServerRequest::Switch { on: true }).await.expect("on");
         rig.write();
         rig
     }
 
-    pub(super) fn path(&self) -> &Path {
+    /// Closes the house, lets something happen to its file, and opens it again.
+    pub(crate) async fn restart(mut self, meanwhile: impl FnOnce(&Path)) -> Self {
+        let file = self.file();
+        let kept = self.house.stop().await.expect("closed");
+        meanwhile(&file);
+        let variables = self.variables.clone();
+        let options = HouseOptions { mode: Mode::Open, variables, ..HouseOptions::default() };
+        let folder = file.parent().expect("a folder");
+        self.house = TestHouse::open(folder, options).await.expect("house");
+        self.kept = kept.or(self.kept);
+        self
+    }
+
+    pub(crate) fn path(&self) -> &Path {
         self.folder.path()
     }
 
-    pub(super) fn file(&self) -> PathBuf {
+    pub(crate) fn file(&self) -> PathBuf {
         self.house.dir().root().join("mcp.json")
     }
 
     /// Writes what servers there are.
-    pub(super) fn write(&self) {
+    pub(crate) fn write(&self) {
         let text = serde_json::to_string_pretty(&self.file).expect("text");
         std::fs::write(self.file(), text).expect("mcp.json");
     }
 
     /// Names a server in the file, in the profile `all`, with whatever else is said of it.
-    pub(super) async fn name(&mut self, name: &str, by: By, script: &Script, more: Value) {
+    pub(crate) async fn name(&mut self, name: &str, by: By, script: &Script, more: Value) {
         let mut server = match by {
             By::Pipes => {
                 let program = program().expect("hostile");
@@ -97,7 +113,7 @@ impl Rig {
     }
 
     /// Puts a server into the file as it stands.
-    pub(super) fn set(&mut self, name: &str, server: Value) {
+    pub(crate) fn set(&mut self, name: &str, server: Value) {
         self.file["mcpServers"][name] = server;
         let all = self.file["profiles"]["all"]["servers"].as_array_mut().expect("a list");
         if !all.contains(&name.into()) {
@@ -107,39 +123,39 @@ impl Rig {
     }
 
     /// Puts a profile into the file.
-    pub(super) fn profile(&mut self, name: &str, profile: Value) {
+    pub(crate) fn profile(&mut self, name: &str, profile: Value) {
         self.file["profiles"][name] = profile;
         self.write();
     }
 
     /// Names a server and approves all of it that can be.
-    pub(super) async fn serve(&mut self, name: &str, by: By, script: &Script, more: Value) {
+    pub(crate) async fn serve(&mut self, name: &str, by: By, script: &Script, more: Value) {
         self.name(name, by, script, more).await;
         self.approve(name).await.expect("approved");
     }
 
-    pub(super) async fn ask(&self, request: ServerRequest) -> Result<ServerReply, OwnerError> {
+    pub(crate) async fn ask(&self, request: ServerRequest) -> Result<ServerReply, OwnerError> {
         match self.house.owner(Request::Server(request)).await? {
             Reply::Server(reply) => Ok(reply),
             other => panic!("{other:?}"),
         }
     }
 
-    pub(super) async fn info(&self, name: &str) -> Result<ServerDetail, OwnerError> {
+    pub(crate) async fn info(&self, name: &str) -> Result<ServerDetail, OwnerError> {
         match self.ask(ServerRequest::Info { server: name.to_owned() }).await? {
             ServerReply::Server(detail) => Ok(*detail),
             other => panic!("{other:?}"),
         }
     }
 
-    pub(super) async fn look(&self, name: &str) -> Result<OfferShown, OwnerError> {
+    pub(crate) async fn look(&self, name: &str) -> Result<OfferShown, OwnerError> {
         match self.ask(ServerRequest::Look { server: name.to_owned() }).await? {
             ServerReply::Offer(offer) => Ok(*offer),
             other => panic!("{other:?}"),
         }
     }
 
-    pub(super) async fn approve_start(&self, name: &str) -> Result<ApprovedNow, OwnerError> {
+    pub(crate) async fn approve_start(&self, name: &str) -> Result<ApprovedNow, OwnerError> {
         let detail = self.info(name).await?;
         let digest = detail.start.digest.unwrap_or_else(|| panic!("{:?}", detail.trouble));
         let request = ServerRequest::ApproveStart { server: name.to_owned(), digest };
@@ -149,7 +165,7 @@ impl Rig {
         }
     }
 
-    pub(super) async fn approve_only(
+    pub(crate) async fn approve_only(
         &self,
         name: &str,
         definitions: Vec<(DefinitionName, Digest)>,
@@ -162,7 +178,7 @@ impl Rig {
     }
 
     /// Both steps; everything that nothing bars, quarantined or not.
-    pub(super) async fn approve(&self, name: &str) -> Result<ApprovedNow, OwnerError> {
+    pub(crate) async fn approve(&self, name: &str) -> Result<ApprovedNow, OwnerError> {
         self.approve_start(name).await?;
         let offer = self.look(name).await?;
         let fit = offer.definitions.into_iter().filter(|d| d.barred.is_none());
@@ -170,14 +186,14 @@ impl Rig {
     }
 
     /// Gives an agent profiles.
-    pub(super) async fn give(&self, agent: &str, profiles: &[&str]) -> Result<(), OwnerError> {
+    pub(crate) async fn give(&self, agent: &str, profiles: &[&str]) -> Result<(), OwnerError> {
         let profiles = profiles.iter().map(|&profile| profile.to_owned()).collect();
         let agent = agent.to_owned();
         self.ask(ServerRequest::SetProfiles { agent, profiles }).await.map(drop)
     }
 
     /// A client of an agent for a server; the agent is made, with all servers, if it is not there.
-    pub(super) async fn client(&mut self, agent: &str, server: &str) -> Client {
+    pub(crate) async fn client(&mut self, agent: &str, server: &str) -> Client {
         if !self.tokens.contains_key(agent) {
             let made = self.house.agent(agent, "a", &["read", "suggest"], Tier::T3).await;
             made.expect("an agent");
@@ -189,18 +205,41 @@ impl Rig {
     }
 
     /// A client of an agent, which was made before, for the workspace.
-    pub(super) fn workspace(&self, agent: &str) -> Client {
+    pub(crate) fn workspace(&self, agent: &str) -> Client {
         self.house.client_with(self.tokens.get(agent).cloned())
     }
 
+    /// Whose state the gate keeps for an agent.
+    pub(crate) async fn holder(&self, agent: &str) -> Holder {
+        let store = self.house.store();
+        let found = store.agent_by_slug(&agent.parse().expect("a slug")).await.expect("the store");
+        let found = found.expect("an agent");
+        Holder { agent: found.id, space: found.space }
+    }
+
+    /// What an agent has taken in.
+    pub(crate) async fn taint(&self, agent: &str) -> Taint {
+        let holder = self.holder(agent).await;
+        self.house.store().latch(holder).await.expect("a latch").taint()
+    }
+
+    /// Opens an agent's latch.
+    pub(crate) async fn wash(&self, agent: &str) {
+        let both = Taint { private: true, untrusted: true };
+        let holder = self.holder(agent).await;
+        let effect = Effect::ClearLatch { holder, taint: both, ran_out: None };
+        let unit = UnitOfWork { effect: Some(effect), ..UnitOfWork::default() };
+        self.house.store().commit(unit).await.expect("an open latch");
+    }
+
     /// The actions that are in the ledger since a record.
-    pub(super) async fn actions_since(&self, seq: u64) -> Vec<String> {
+    pub(crate) async fn actions_since(&self, seq: u64) -> Vec<String> {
         let records = self.house.records_after(seq).await.expect("records");
         records.into_iter().map(|record| record.draft.tool).collect()
     }
 }
 
 /// The text of an answer's first block.
-pub(super) fn text(result: &Value) -> String {
+pub(crate) fn text(result: &Value) -> String {
     result.pointer("/content/0/text").and_then(Value::as_str).unwrap_or_default().to_owned()
 }

@@ -8,12 +8,14 @@
 mod approvals;
 mod damage;
 mod emergency;
+mod killed;
 mod nonces;
 mod serving;
 mod settings;
 mod stopping;
 mod taint;
 mod terminal;
+mod upstairs;
 mod watch;
 mod whole;
 

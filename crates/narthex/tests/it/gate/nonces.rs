@@ -2,8 +2,10 @@
 
 use narthex_core::{ApprovalStatus, Tier};
 use narthex_test::TestHouse;
+use narthex_test::upstream::{Script, Step};
 use serde_json::json;
 
+use super::upstairs::Upstairs;
 use super::{ledger, waiting};
 use crate::support::{answer, narthex, stderr, stdout};
 
@@ -41,6 +43,52 @@ async fn it_must_be_typed_and_is_in_nothing_an_agent_or_a_log_sees() -> anyhow::
     assert!(said.contains("approval.wrong_nonce") && said.contains("approval.approve"), "{said}");
     assert!(!said.contains(&nonce) && !said.contains("wr0ngw0r"), "a nonce is in the ledger");
     Ok(())
+}
+
+/// What the program says while a call waits, is shown, mistyped and approved: to a log that may be
+/// anybody's, and to whoever reads the standard error of a process it started.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn it_is_in_no_log_of_a_server_and_on_no_standard_error_of_a_stdio_process() {
+    let script = Script::new().tool("wipe", [Step::Echo]);
+    let rules = json!({"tools": {"wipe": {"tier": "T3", "target": "/what"}}});
+    let house = Upstairs::new("", &script, &rules);
+    let dir = house.dir();
+    let served = house.serve();
+    let client = house.client(&served);
+    let mut waiting = Vec::new();
+    for what in ["one", "two"] {
+        let told = client.call("wipe", json!({"what": what})).await.expect("an answer");
+        let id = &told.result()["_meta"]["narthex/error"]["approval"]["id"];
+        let id = id.as_str().unwrap_or_else(|| panic!("{told:?}")).to_owned();
+        let shown = answer(&["approvals", "show", &id], &dir);
+        let nonce = shown["nonce"].as_str().expect("a nonce").to_owned();
+        assert!(!told.text.contains(&nonce));
+        waiting.push((id, nonce));
+    }
+    let approve = |(id, nonce): &(String, String)| {
+        let wrong = narthex(&["approvals", "approve", id, "--nonce", "wr0ngw0r"], &dir);
+        assert_eq!(wrong.status.code(), Some(7), "{}", stderr(&wrong));
+        let done = narthex(&["approvals", "approve", id, "--nonce", nonce], &dir);
+        assert!(done.status.success(), "{}", stderr(&done));
+    };
+    approve(&waiting[0]);
+    let done = client.call("wipe", json!({"what": "one"})).await.expect("an answer");
+    assert!(done.is_ok(), "{done:?}");
+    let log = served.end();
+    // The one that holds the house answers the owner, and its client reads what it says.
+    let stdio = house.stdio();
+    narthex(&["approvals", "show", &waiting[1].0], &dir);
+    approve(&waiting[1]);
+    let error = stdio.end();
+    // Each is asked to say everything, and each says something.
+    assert!(log.contains("the door is open"), "{log}");
+    assert!(error.contains("\"id\":1"), "{error}");
+    for (who, said) in [("serve", &log), ("stdio", &error)] {
+        for (_, nonce) in &waiting {
+            assert!(!said.to_lowercase().contains(nonce), "a nonce is in what {who} says");
+        }
+        assert!(!said.contains("wr0ngw0r"), "{who}");
+    }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]

@@ -67,10 +67,13 @@ async fn doctor_looks_at_the_whole_gate_of_a_live_house() -> anyhow::Result<()> 
         "mode",
         "clock",
         "stop file",
+        "sessions",
+        "egress",
     ] {
         assert_eq!(found(what), Some(json!("ok")), "{what}");
     }
     assert!(found("user").is_some() && found("stopped").is_none());
+    assert_eq!(found("anchor"), Some(json!("warn")), "there is none");
     assert!(narthex(&["stop", "--space", "a"], dir).status.success());
     std::fs::write(dir.join("STOP"), "")?;
     let (_, found) = look();
