@@ -18,6 +18,7 @@ mod record;
 mod stop;
 mod taint;
 mod tally;
+mod telling;
 mod verdicts;
 
 pub use admit::{Admitted, Stdio};
@@ -27,6 +28,7 @@ pub use identify::{Identified, Refusal};
 pub use method::Method;
 pub use mode::ModeError;
 pub use stop::StopError;
+pub use telling::{ClientLog, Telling};
 
 pub(crate) use aside::{Asides, Begun, PutAside};
 pub(crate) use limits::Limits;

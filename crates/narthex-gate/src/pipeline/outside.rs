@@ -16,6 +16,7 @@ use super::aside::{ANSWERED, ASKS, Begun, PutAside};
 use super::asking::{ClientAsker, Patience};
 use super::decide::Permit;
 use super::record::Trace;
+use super::telling::Telling;
 use crate::answer::over_budget;
 use crate::gate::Inner;
 use crate::input::{AskableClient, ClientCan, ClientWay};
@@ -51,6 +52,7 @@ impl Inner {
         let patience = Arc::new(Patience::new(self.patience_for(permit)));
         let intent = RecordedIntent::new(trace.call, trace.tool.clone(), context, receipt)
             .saying(permit.progress.clone())
+            .telling(self.telling(permit))
             .asking(self.asker(permit, &patience))
             .going_on(begun.cloned());
         let acting = surface.perform(&intent, arguments);
@@ -78,6 +80,11 @@ impl Inner {
     /// How long the client may take. A budget of time knows no patience.
     fn patience_for(&self, permit: &Permit) -> Duration {
         if permit.budget.millis.is_some() { Duration::ZERO } else { self.config.input_wait }
+    }
+
+    fn telling(self: &Arc<Self>, permit: &Arc<Permit>) -> Option<Telling> {
+        let client = permit.logs.clone()?;
+        Some(Telling::new(Arc::clone(self), Arc::clone(permit), client))
     }
 
     fn asker(

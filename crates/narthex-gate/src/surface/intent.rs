@@ -13,7 +13,7 @@ use tokio::sync::mpsc;
 
 use crate::ToolError;
 use crate::input::{Ask, ClientCan, ClientOfCall, GoesOn, Kept};
-use crate::pipeline::{Begun, ClientAsker, PutAside};
+use crate::pipeline::{Begun, ClientAsker, PutAside, Telling};
 use crate::upstream::UpstreamProgress;
 
 /// Who is asking and where, as far as a surface may know.
@@ -95,6 +95,7 @@ pub struct RecordedIntent {
     context: CallContext,
     receipt: Receipt,
     progress: Option<mpsc::Sender<UpstreamProgress>>,
+    telling: Option<Telling>,
     client: Option<(ClientCan, Option<ClientAsker>)>,
     begun: Option<Arc<Begun>>,
     aside: Mutex<Option<PutAside>>,
@@ -104,11 +105,26 @@ impl RecordedIntent {
     // INVARIANT: needs the receipt of the intent's own record.
     pub(crate) fn new(call: CallId, tool: String, context: CallContext, receipt: Receipt) -> Self {
         let aside = Mutex::new(None);
-        Self { call, tool, context, receipt, progress: None, client: None, begun: None, aside }
+        Self {
+            call,
+            tool,
+            context,
+            receipt,
+            progress: None,
+            telling: None,
+            client: None,
+            begun: None,
+            aside,
+        }
     }
 
     pub(crate) fn saying(mut self, progress: Option<mpsc::Sender<UpstreamProgress>>) -> Self {
         self.progress = progress;
+        self
+    }
+
+    pub(crate) fn telling(mut self, telling: Option<Telling>) -> Self {
+        self.telling = telling;
         self
     }
 
@@ -152,6 +168,11 @@ impl RecordedIntent {
         *self.aside.lock().unwrap_or_else(PoisonError::into_inner) =
             Some(PutAside::new(asks, kept));
         ToolError::InputNeeded { bytes }
+    }
+
+    /// Who hears what the upstream says to the log, if anybody wants to.
+    pub const fn log(&self) -> Option<&Telling> {
+        self.telling.as_ref()
     }
 
     /// Where to say how far it is, if anybody wants to know.
