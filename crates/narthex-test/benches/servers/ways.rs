@@ -47,7 +47,7 @@ enum To {
     /// The same, with a handshake.
     Older(String),
     /// A program that makes the calls itself.
-    Elsewhere(Elsewhere),
+    Elsewhere(Box<Elsewhere>),
 }
 
 /// A program that makes calls by itself, and says how long they took.
@@ -175,7 +175,7 @@ impl Ways {
         let own = program.to_str().context("the program's name")?.to_owned();
         let (mut running, stands) = (Vec::new(), &options.stands);
         let on_pipes = if let Some(rmcp) = &stands.rmcp {
-            To::Elsewhere(Elsewhere::start(rmcp, &own)?)
+            To::Elsewhere(Box::new(Elsewhere::start(rmcp, &own)?))
         } else {
             let (process, connection) = on_pipes(&own).await?;
             running.push(process);
