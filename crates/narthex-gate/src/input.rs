@@ -21,6 +21,8 @@ pub struct ClientCan {
     pub urls: bool,
     /// To have its model say something.
     pub samples: bool,
+    /// To say which folders it works in.
+    pub roots: bool,
 }
 
 impl ClientCan {
@@ -31,6 +33,7 @@ impl ClientCan {
             forms: self.forms && other.forms,
             urls: self.urls && other.urls,
             samples: self.samples && other.samples,
+            roots: self.roots && other.roots,
         }
     }
 
@@ -40,12 +43,13 @@ impl ClientCan {
             AskKind::Form => self.forms,
             AskKind::Url => self.urls,
             AskKind::Sampling => self.samples,
+            AskKind::Roots => self.roots,
         }
     }
 
     /// Whether there is nothing that it can be asked.
     pub const fn is_nothing(self) -> bool {
-        !self.forms && !self.urls && !self.samples
+        !self.forms && !self.urls && !self.samples && !self.roots
     }
 }
 
@@ -58,6 +62,8 @@ pub enum AskKind {
     Url,
     /// A few words by the client's model.
     Sampling,
+    /// Which folders the client works in.
+    Roots,
 }
 
 impl AskKind {
@@ -67,6 +73,7 @@ impl AskKind {
             Self::Form => "elicitation",
             Self::Url => "elicitation-url",
             Self::Sampling => "sampling",
+            Self::Roots => "roots",
         }
     }
 }

@@ -4,10 +4,11 @@
 //! What comes back is the server's own JSON, byte for byte as it came: nobody in between may drop a
 //! field or change an order. Whoever asks bounds it, scans it and decides what becomes of it.
 //!
-//! `lists.rs` follows a server's lists to their end, under caps; `marks.rs` reads which arguments of
+//! `lists.rs` follows a server's lists to their end, under caps; `log.rs` has what it says to a log; `marks.rs` reads which arguments of
 //! a tool go into headers, and says which tools mark them so that they cannot be called.
 
 mod lists;
+mod log;
 mod marks;
 
 use std::fmt;
@@ -22,6 +23,7 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::{mpsc, watch};
 
 pub use lists::{List, ListCaps, whole_list};
+pub use log::{LogEar, LogLevel, UpstreamLog};
 pub use marks::{Mark, MarkFault, marks};
 
 /// How a server is reached.
@@ -162,6 +164,8 @@ pub struct UpstreamQuestion {
     /// Who answers what the server asks in the middle of it, and what is declared with it. Without one
     /// nothing is declared, and whatever it asks goes to whom the connection was opened with.
     pub asked: Option<Arc<dyn AskedByServer>>,
+    /// Who hears what the server says to the log in the middle of it.
+    pub logs: Option<LogEar>,
 }
 
 /// What a server says while it is at work.
@@ -182,6 +186,9 @@ pub trait AskedByServer: fmt::Debug + Send + Sync {
     fn declared(&self) -> Map<String, Value> {
         Map::new()
     }
+
+    /// The server says that a resource has changed.
+    fn updated(&self, _uri: &str) {}
 
     /// A request; an error is a code and a message for the server.
     async fn asked(&self, method: &str, params: Value) -> Result<Value, (i64, String)>;

@@ -145,4 +145,5 @@ pub(crate) const SERVED: &[ProtocolVersion] = &[
 pub(crate) const VERSION_HEADER: HeaderName = HeaderName::from_static("mcp-protocol-version");
 pub(crate) const SESSION_HEADER: HeaderName = HeaderName::from_static("mcp-session-id");
 pub(crate) const VERSION_META_KEY: &str = "io.modelcontextprotocol/protocolVersion";
+pub(crate) const LOG_LEVEL_META_KEY: &str = "io.modelcontextprotocol/logLevel";
 pub(crate) const CAPABILITIES_META_KEY: &str = "io.modelcontextprotocol/clientCapabilities";

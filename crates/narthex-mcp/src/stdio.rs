@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use narthex_gate::{AsksClient, Gate, ReadySurface, SessionTerms, Stdio};
+use serde_json::Value;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
 use tokio_util::sync::CancellationToken;
@@ -21,7 +22,7 @@ use crate::fault::Fault;
 use crate::in_flight::InFlight;
 use crate::lines::{Line, Lines, write_lines};
 use crate::message::{Message, Unreadable};
-use crate::progress::{self, Said, Says};
+use crate::progress::{self, Said, Says, WAITING, log_wanted};
 use crate::reply::Reply;
 
 /// A surface served on lines.
@@ -124,9 +125,12 @@ impl StdioServer {
         async move {
             let (says, words) = read.as_ref().ok().and_then(progress::wanted).unzip();
             let (to, asks) = mpsc::channel(QUESTIONS);
-            let mut said = Said { words, asks: Some(asks) };
+            let logs = dispatch.hears_logs().then(|| mpsc::channel(WAITING));
+            let (log, logs) = logs.unzip();
+            let mut said = Said { words, asks: Some(asks), logs };
             let voice = Voice { to, open, session: None };
-            let mut replying = std::pin::pin!(reply(&dispatch, who, read, terms, says, voice));
+            let mut replying =
+                std::pin::pin!(reply(&dispatch, who, read, terms, (says, log), voice));
             let reply = loop {
                 tokio::select! {
                     biased;
@@ -134,6 +138,9 @@ impl StdioServer {
                     word = said.next() => drop(answers.send(word).await),
                 }
             };
+            for word in said.rest() {
+                drop(answers.send(word).await);
+            }
             if let Some(body) = reply.body {
                 // Nobody is left to tell if this fails.
                 let _ = answers.send(body).await;
@@ -148,7 +155,7 @@ async fn reply(
     who: Stdio,
     read: Result<Message, Unreadable>,
     terms: SessionTerms,
-    says: Option<Says>,
+    (says, log): (Option<Says>, Option<mpsc::Sender<Value>>),
     voice: Voice,
 ) -> Reply {
     let admitted = match dispatch.gate.admit_stdio(who).await {
@@ -165,7 +172,8 @@ async fn reply(
     match Era::of_line(&message) {
         Ok(era) => {
             let voice: Option<Arc<dyn AsksClient>> = Some(Arc::new(voice));
-            let asked = Asked { message, era, carrier: Carrier::Stdio(terms), says, voice };
+            let logs = log.and_then(|to| log_wanted(era, &message, to));
+            let asked = Asked { message, era, carrier: Carrier::Stdio(terms), says, logs, voice };
             dispatch.answer(&admitted, asked).await
         }
         Err(fault) => dispatch.refuse_asked(&admitted, &message, fault).await,

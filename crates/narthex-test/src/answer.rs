@@ -14,12 +14,19 @@ pub struct Answer {
 }
 
 impl Answer {
-    /// The body as JSON, or null. A call that took long comes as a stream of one message.
+    /// The body as JSON, or null. A call that took long comes as a stream whose last message it is.
     pub fn json(&self) -> Value {
-        let streamed = self.header("content-type") == Some("text/event-stream");
-        let message = || self.text.lines().find_map(|line| line.strip_prefix("data: "));
-        let text = if streamed { message().unwrap_or_default() } else { &self.text };
-        serde_json::from_str(text).unwrap_or_default()
+        self.messages().pop().unwrap_or_default()
+    }
+
+    /// Everything that came: what was said on the way, and the answer.
+    pub fn messages(&self) -> Vec<Value> {
+        let read = |text: &str| serde_json::from_str(text).unwrap_or_default();
+        if self.header("content-type") == Some("text/event-stream") {
+            self.text.lines().filter_map(|line| line.strip_prefix("data: ")).map(read).collect()
+        } else {
+            vec![read(&self.text)]
+        }
     }
 
     /// A header.

@@ -5,7 +5,7 @@
 //! is crossed. Server 0 is only ever called well, so that its times tell whether the others slow it.
 //!
 //! ```text
-//! Chaos { seed, servers: 5, steps: 2000, at_once: 16 }.run(Arc::new(calls)).await → Tally
+//! Chaos { seed, servers: 5, steps: 2000, at_once: 16, troubles: &Trouble::ALL }.run(Arc::new(calls)).await → Tally
 //! ```
 //!
 //! How a call is made, and how a server is killed from outside, is the test's own ([`Calls`]):
@@ -14,13 +14,13 @@
 //! To add a trouble: a variant, its name in `ALL`, its steps in [`script`].
 
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
 use serde_json::json;
-use tokio::task::JoinSet;
+use tokio::task::{JoinError, JoinSet};
 
 use crate::upstream::{Id, Script, Step};
 
@@ -51,6 +51,8 @@ pub enum Trouble {
     LastWords,
     /// The process is killed from outside meanwhile.
     Kill,
+    /// The process starts another that outlives it, if it can.
+    Fork,
 }
 
 /// How a test makes its calls.
@@ -74,6 +76,8 @@ pub struct Chaos {
     pub steps: usize,
     /// How many of them at once.
     pub at_once: usize,
+    /// What may happen to one.
+    pub troubles: &'static [Trouble],
 }
 
 /// What came of a run.
@@ -81,6 +85,8 @@ pub struct Chaos {
 pub struct Tally {
     /// Calls that were answered with their own mark, and those that were not answered, by trouble.
     pub by_trouble: BTreeMap<Trouble, (usize, usize)>,
+    /// Calls that broke in the test itself.
+    pub broke: Vec<String>,
     /// Answers that were somebody else's.
     pub crossed: Vec<String>,
     /// Calls of server 0 that failed, and why.
@@ -91,7 +97,24 @@ pub struct Tally {
 
 impl Trouble {
     /// All of them.
-    pub const ALL: [Self; 12] = [
+    pub const ALL: [Self; 13] = [
+        Self::Well,
+        Self::Slow,
+        Self::Hang,
+        Self::Late,
+        Self::Garbage,
+        Self::Stray,
+        Self::Twice,
+        Self::Flood,
+        Self::Large,
+        Self::Crash,
+        Self::LastWords,
+        Self::Kill,
+        Self::Fork,
+    ];
+
+    /// All but those after which something has to be cleared away that the server alone knows of.
+    pub const UNKEPT: [Self; 12] = [
         Self::Well,
         Self::Slow,
         Self::Hang,
@@ -120,11 +143,13 @@ impl Trouble {
             Self::Large => "large",
             Self::Crash => "crash",
             Self::LastWords => "last_words",
+            Self::Fork => "fork",
         }
     }
 }
 
-/// A server with a tool for each trouble, that writes its pid into a file whenever it starts.
+/// A server with a tool for each trouble, that writes its pid into a file whenever it starts, and those
+/// of whatever it starts itself into [`forked`].
 pub fn script(pids: &Path) -> Script {
     let other = || json!({"content": [{"type": "text", "text": OUT_OF_TURN}]});
     // Far from any question of its own: whatever a server says to those is its answer.
@@ -146,6 +171,12 @@ pub fn script(pids: &Path) -> Script {
         .tool("large", [Step::Large(3 << 20)])
         .tool("crash", [Step::Exit(1)])
         .tool("last_words", [Step::Echo, Step::Exit(1)])
+        .tool("fork", [Step::Fork { count: 1, pids: forked(pids), detach: true }, Step::Echo])
+}
+
+/// Where the pids of what a server started itself are, beside its own.
+pub fn forked(pids: &Path) -> PathBuf {
+    pids.with_extension("forked")
 }
 
 /// The processes whose pids are in a file, and which of them are still there.
@@ -168,19 +199,17 @@ impl Chaos {
         let mut under_way = JoinSet::new();
         for step in 0..self.steps {
             let server = pick(&mut random, self.servers.max(2));
-            let chosen = Trouble::ALL.get(pick(&mut random, Trouble::ALL.len()));
+            let chosen = self.troubles.get(pick(&mut random, self.troubles.len()));
             let trouble = chosen.copied().filter(|_| server > 0).unwrap_or(Trouble::Well);
             if under_way.len() >= self.at_once.max(1)
-                && let Some(Ok(came)) = under_way.join_next().await
+                && let Some(came) = under_way.join_next().await
             {
-                tally.count(came);
+                tally.joined(came);
             }
             under_way.spawn(one(Arc::clone(&calls), server, trouble, format!("mark-{step}")));
         }
         while let Some(came) = under_way.join_next().await {
-            if let Ok(came) = came {
-                tally.count(came);
-            }
+            tally.joined(came);
         }
         tally.steady.sort_unstable();
         tally
@@ -208,6 +237,13 @@ async fn one<C: Calls>(calls: Arc<C>, server: usize, trouble: Trouble, mark: Str
 }
 
 impl Tally {
+    fn joined(&mut self, came: Result<Came, JoinError>) {
+        match came {
+            Ok(came) => self.count(came),
+            Err(broke) => self.broke.push(broke.to_string()),
+        }
+    }
+
     fn count(&mut self, came: Came) {
         let Came { server, trouble, mark, answer, took } = came;
         let (answered, failed) = self.by_trouble.entry(trouble).or_default();
@@ -254,7 +290,7 @@ mod tests {
 
     use async_trait::async_trait;
 
-    use super::{Calls, Chaos, OUT_OF_TURN};
+    use super::{Calls, Chaos, OUT_OF_TURN, Trouble};
 
     /// Answers some calls with what another was asked, or with what was said out of turn.
     struct Liar(Mutex<String>);
@@ -276,7 +312,8 @@ mod tests {
 
     #[tokio::test]
     async fn what_is_crossed_is_found_and_a_seed_makes_the_same_steps() {
-        let chaos = Chaos { seed: 7, servers: 3, steps: 300, at_once: 1 };
+        let troubles = &Trouble::UNKEPT;
+        let chaos = Chaos { seed: 7, servers: 3, steps: 300, at_once: 1, troubles };
         let run = async || chaos.run(Arc::new(Liar(Mutex::default()))).await;
         let (first, second) = (run().await, run().await);
         assert_eq!(first.by_trouble, second.by_trouble);

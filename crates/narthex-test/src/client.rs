@@ -39,6 +39,30 @@ impl Era {
     }
 }
 
+/// A stream that is listened to.
+#[derive(Debug)]
+pub struct Listening {
+    response: reqwest::Response,
+    text: String,
+}
+
+impl Listening {
+    /// The next message; an error once it has ended.
+    pub async fn next(&mut self) -> anyhow::Result<Value> {
+        loop {
+            while let Some(end) = self.text.find("\n\n") {
+                let event: String = self.text.drain(..end + 2).collect();
+                let data = event.lines().find_map(|line| line.strip_prefix("data: "));
+                if let Some(data) = data {
+                    return Ok(serde_json::from_str(data)?);
+                }
+            }
+            let chunk = self.response.chunk().await?.context("it ended")?;
+            self.text.push_str(&String::from_utf8_lossy(&chunk));
+        }
+    }
+}
+
 /// A client with a token, or without.
 #[derive(Debug, Clone)]
 pub struct Client {
@@ -87,6 +111,23 @@ impl Client {
         let opened = client.request("initialize", params).await?;
         let session = opened.header("mcp-session-id").map(str::to_owned);
         Ok(Self { session, ..client })
+    }
+
+    /// Listens to what is announced in the session it is in.
+    pub async fn listen(&self) -> anyhow::Result<Listening> {
+        let session = self.session.clone().context("no session")?;
+        let mut request = self
+            .http
+            .get(&self.url)
+            .header("accept", "text/event-stream")
+            .header("mcp-protocol-version", self.era.version())
+            .header("mcp-session-id", session);
+        if let Some(token) = &self.token {
+            request = request.bearer_auth(token);
+        }
+        let response = request.send().await.context("no stream")?;
+        anyhow::ensure!(response.status() == 200, "{}", response.status());
+        Ok(Listening { response, text: String::new() })
     }
 
     /// Calls a tool as a client of the older revisions that can be asked something on the way: each

@@ -26,7 +26,7 @@ mod side_door;
 pub mod upstream;
 
 pub use answer::Answer;
-pub use client::{Client, Era};
+pub use client::{Client, Era, Listening};
 pub use faults::{Faults, SECRET_OF_THE_STORE};
 pub use house::{HouseOptions, TestHouse, ledger_of};
 pub use lines::LineClient;

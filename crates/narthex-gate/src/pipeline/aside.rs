@@ -218,7 +218,9 @@ fn of_call(trace: &Trace, action: &str, subject: Subject) -> RecordDraft {
     }
 }
 
-/// What the ledger calls what an upstream asks, what its client answers, and what nobody answers.
+/// What the ledger calls what an upstream asks, what its client answers, what nobody answers, and what
+/// it says to the log.
 pub(super) const ASKS: &str = "server.asks";
 pub(super) const ANSWERED: &str = "server.answered";
+pub(super) const SAYS: &str = "server.says";
 const UNANSWERED: &str = "server.unanswered";

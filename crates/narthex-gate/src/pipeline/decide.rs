@@ -15,6 +15,7 @@ use super::Admitted;
 use super::approve::{Approved, Asked};
 use super::aside::Begun;
 use super::record::Trace;
+use super::telling::ClientLog;
 use crate::answer::over_budget;
 use crate::gate::{Inner, new_call};
 use crate::input::{AskableClient, Repeats};
@@ -39,6 +40,8 @@ pub struct Invocation {
     pub passage: bool,
     /// Where an upstream's word on how far it is goes, for a client that wants it.
     pub progress: Option<mpsc::Sender<UpstreamProgress>>,
+    /// Where what an upstream says to the log goes, for a client that wants it.
+    pub logs: Option<ClientLog>,
     /// The client, as far as an upstream may ask it something.
     pub client: Option<AskableClient>,
     /// The call that was put aside and is repeated with this one, and what is answered.
@@ -71,6 +74,7 @@ pub(super) struct Permit {
     /// The approval that covers it, its own or that of the call it goes on with.
     pub(super) covered: Option<Digest>,
     pub(super) progress: Option<mpsc::Sender<UpstreamProgress>>,
+    pub(super) logs: Option<ClientLog>,
     pub(super) client: Option<AskableClient>,
     pub(super) consent: Consent,
 }
@@ -239,6 +243,7 @@ impl Inner {
             standing,
             covered,
             progress: invocation.progress,
+            logs: invocation.logs,
             client: invocation.client,
             consent: invocation.consent,
         })

@@ -16,6 +16,7 @@ mod outside;
 mod place;
 mod record;
 mod run;
+mod saying;
 mod stop;
 mod taint;
 mod tally;
@@ -30,6 +31,7 @@ pub use method::Method;
 pub use mode::ModeError;
 pub use run::Run;
 pub use stop::StopError;
+pub use saying::{ClientLog, Telling};
 
 pub(crate) use aside::{Asides, Begun, PutAside};
 pub(crate) use limits::Limits;

@@ -16,6 +16,7 @@ use super::aside::{ANSWERED, ASKS, Begun, PutAside};
 use super::asking::{ClientAsker, Patience};
 use super::decide::Permit;
 use super::record::Trace;
+use super::saying;
 use super::telling::{Ahead, Telling};
 use crate::answer::over_budget;
 use crate::gate::Inner;
@@ -59,6 +60,7 @@ impl Inner {
         let (mut way, says) = Telling::new(permit, words).unzip();
         let intent = RecordedIntent::new(trace.call, trace.tool.clone(), context, receipt)
             .saying(says)
+            .telling(self.saying(permit))
             .asking(self.asker(permit, &patience))
             .going_on(begun.cloned())
             .by(permit.consent, trace);
@@ -92,6 +94,11 @@ impl Inner {
     /// How long the client may take. A budget of time knows no patience.
     fn patience_for(&self, permit: &Permit) -> Duration {
         if permit.budget.millis.is_some() { Duration::ZERO } else { self.config.input_wait }
+    }
+
+    fn saying(self: &Arc<Self>, permit: &Arc<Permit>) -> Option<saying::Telling> {
+        let client = permit.logs.clone()?;
+        Some(saying::Telling::new(Arc::clone(self), Arc::clone(permit), client))
     }
 
     fn asker(

@@ -254,6 +254,7 @@ impl Run {
             session: self.word.session.clone(),
             passage: false,
             progress: None,
+            logs: None,
             client: None,
             repeats: None,
         }

@@ -17,6 +17,10 @@ pub struct Foreign {
     pub prompts: Option<Vec<ForeignItem>>,
     /// Whether it completes arguments.
     pub completes: bool,
+    /// Whether it has a log for whoever asks it.
+    pub logs: bool,
+    /// Whether it says when a resource changes, to whoever wants to know.
+    pub watches: bool,
 }
 
 /// Something that is listed.
@@ -35,4 +39,10 @@ impl Foreign {
     pub const PROMPT: &'static str = "prompts/get";
     /// The one that completes an argument.
     pub const COMPLETE: &'static str = "completion/complete";
+    /// The one that says how much of the log is wanted.
+    pub const SET_LEVEL: &'static str = "logging/setLevel";
+    /// The one that wants to know of a resource's changes.
+    pub const SUBSCRIBE: &'static str = "resources/subscribe";
+    /// The one that no longer does.
+    pub const UNSUBSCRIBE: &'static str = "resources/unsubscribe";
 }

@@ -14,7 +14,7 @@ use tokio::sync::mpsc;
 
 use crate::ToolError;
 use crate::input::{Ask, ClientCan, ClientOfCall, GoesOn, Kept};
-use crate::pipeline::{Begun, ClientAsker, PutAside, Trace};
+use crate::pipeline::{Begun, ClientAsker, PutAside, Telling, Trace};
 use crate::upstream::UpstreamProgress;
 
 /// Who is asking and where, as far as a surface may know.
@@ -104,6 +104,7 @@ pub struct RecordedIntent {
     context: CallContext,
     receipt: Receipt,
     progress: Option<mpsc::Sender<UpstreamProgress>>,
+    telling: Option<Telling>,
     client: Option<(ClientCan, Option<ClientAsker>)>,
     begun: Option<Arc<Begun>>,
     pub(crate) word: ClientWord,
@@ -120,6 +121,7 @@ impl RecordedIntent {
             context,
             receipt,
             progress: None,
+            telling: None,
             client: None,
             begun: None,
             word: ClientWord::default(),
@@ -129,6 +131,11 @@ impl RecordedIntent {
 
     pub(crate) fn saying(mut self, progress: Option<mpsc::Sender<UpstreamProgress>>) -> Self {
         self.progress = progress;
+        self
+    }
+
+    pub(crate) fn telling(mut self, telling: Option<Telling>) -> Self {
+        self.telling = telling;
         self
     }
 
@@ -179,6 +186,11 @@ impl RecordedIntent {
         *self.aside.lock().unwrap_or_else(PoisonError::into_inner) =
             Some(PutAside::new(asks, kept));
         ToolError::InputNeeded { bytes }
+    }
+
+    /// Who hears what the upstream says to the log, if anybody wants to.
+    pub const fn log(&self) -> Option<&Telling> {
+        self.telling.as_ref()
     }
 
     /// Where to say how far it is, if anybody wants to know.

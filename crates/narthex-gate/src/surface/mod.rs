@@ -6,10 +6,12 @@ mod spec;
 mod typed;
 
 use std::fmt::Debug;
+use std::sync::Arc;
 
 use async_trait::async_trait;
-use narthex_core::{Question, Reason, Slug, SpaceId};
+use narthex_core::{AgentId, Question, Reason, Slug, SpaceId};
 use serde_json::Value;
+use tokio::sync::broadcast;
 
 pub use foreign::{Foreign, ForeignItem};
 pub(crate) use intent::ClientWord;
@@ -50,6 +52,11 @@ pub trait Surface: Debug + Send + Sync {
 
     /// What somebody else defined, as they wrote it, if this surface speaks for them.
     fn foreign(&self) -> Option<&Foreign> {
+        None
+    }
+
+    /// Addresses of resources that change, as far as this agent wants to know of them.
+    fn changes(&self, _agent: AgentId) -> Option<broadcast::Receiver<Arc<str>>> {
         None
     }
 

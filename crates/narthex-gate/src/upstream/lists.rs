@@ -112,6 +112,7 @@ fn question(list: List, cursor: Option<String>, until: Instant) -> UpstreamQuest
         deadline: until.saturating_duration_since(Instant::now()),
         progress: None,
         asked: None,
+        logs: None,
     }
 }
 

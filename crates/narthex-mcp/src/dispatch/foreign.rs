@@ -2,11 +2,14 @@
 //! was written, and asked for through a passage of the surface, which is decided on and recorded like
 //! a call.
 
+use std::sync::Arc;
+
 use narthex_core::Reason;
 use narthex_gate::{Admitted, CallError, Foreign, ForeignItem, Invocation, RawResult, ToolSpec};
 use serde::Serialize;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
+use tokio::sync::broadcast;
 
 use super::wire::server_info_meta;
 use super::{Asked, Dispatch};
@@ -53,6 +56,38 @@ impl Dispatch {
         self.surface.surface().passages().iter().any(|spec| spec.name == name)
     }
 
+    /// The same where a method is known to some revisions only: what a client arranges once for all its
+    /// calls the newer one says with each of them.
+    pub(super) fn has_passage_in(&self, era: Era, name: &str) -> bool {
+        if era == Era::Modern && ARRANGED.contains(&name) {
+            return false;
+        }
+        let watching = ARRANGED.contains(&name) && name != Foreign::SET_LEVEL;
+        // Without a session nobody could be told of a change.
+        self.has_passage(name) && (!watching || self.gate.keeps_sessions())
+    }
+
+    /// Resources of somebody else's that change, as far as this agent watches them.
+    pub(crate) fn changes(&self, admitted: &Admitted) -> Option<broadcast::Receiver<Arc<str>>> {
+        self.surface.surface().changes(admitted.principal().agent.id)
+    }
+
+    /// Which lists of somebody else's are others there than here.
+    pub(crate) fn lists_that_differ(&self, there: &Self) -> Vec<&'static str> {
+        let lists = |of: &Self| {
+            let texts = |items: &[ForeignItem]| -> Vec<String> {
+                items.iter().map(|item| item.listed.get().to_owned()).collect()
+            };
+            let foreign = of.foreign().cloned().unwrap_or_default();
+            let mut resources = texts(&foreign.resources.unwrap_or_default());
+            resources.extend(texts(&foreign.templates));
+            let prompts = texts(&foreign.prompts.unwrap_or_default());
+            [("tools", texts(&foreign.tools)), ("resources", resources), ("prompts", prompts)]
+        };
+        let both = lists(self).into_iter().zip(lists(there));
+        both.filter(|(here, there)| here != there).map(|((list, _), _)| list).collect()
+    }
+
     /// One of the lists; empty for whom the passage that leads on from it would be closed.
     pub(super) async fn list_foreign(
         &self,
@@ -90,7 +125,7 @@ impl Dispatch {
     ) -> Result<Reply, Fault> {
         let method = asked.message.method.clone();
         let mut arguments = Map::new();
-        for name in ["uri", "name", "arguments", "ref", "argument", "context"] {
+        for name in ["uri", "name", "arguments", "ref", "argument", "context", "level"] {
             if let Some(value) = asked.message.params.swap_remove(name) {
                 arguments.insert(name.to_owned(), value);
             }
@@ -108,11 +143,16 @@ impl Dispatch {
             session: asked.session(),
             passage: true,
             progress: asked.says.clone(),
+            logs: asked.logs.clone(),
             client: asked.client(),
             repeats,
         };
         let era = asked.era;
         match self.gate.call(admitted, &self.surface, invocation).await {
+            // There is nothing to say to it, and clients want to see exactly that.
+            Ok(_) if ARRANGED.contains(&method.as_str()) => {
+                Ok(Reply::result(id, &rmcp::model::EmptyObject {}))
+            }
             Ok(output) => match output.raw {
                 Some(raw) => Ok(Reply::result(id, &adapted(&raw, era, method == Foreign::READ)?)),
                 None => Err(Fault::internal()),
@@ -141,6 +181,9 @@ impl Dispatch {
         }
     }
 }
+
+/// What a client arranges once for all its calls.
+const ARRANGED: [&str; 3] = [Foreign::SET_LEVEL, Foreign::SUBSCRIBE, Foreign::UNSUBSCRIBE];
 
 fn listed(items: Option<&[ForeignItem]>) -> Vec<&RawValue> {
     items.unwrap_or_default().iter().map(|item| item.listed.as_ref()).collect()

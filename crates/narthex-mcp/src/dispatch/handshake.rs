@@ -13,7 +13,7 @@ use super::inputs::handshake_can;
 use super::waiting::handshake_opens_urls;
 use super::wire::implementation;
 use super::{Asked, Carrier, Dispatch};
-use crate::era::{SERVED, negotiate};
+use crate::era::{Era, SERVED, negotiate};
 use crate::fault::Fault;
 use crate::message::{CONSENT_META_KEY, Id};
 use crate::reply::Reply;
@@ -48,7 +48,7 @@ impl Dispatch {
             return Err(fault);
         }
         let info = self.gate.describe(admitted, &self.surface);
-        let result = InitializeResult::new(self.capabilities())
+        let result = InitializeResult::new(self.capabilities(Era::Legacy))
             .with_protocol_version(negotiate(params.get("protocolVersion")))
             .with_server_info(implementation().with_title(info.title))
             .with_instructions(info.instructions);
@@ -72,7 +72,7 @@ impl Dispatch {
         }
         self.note(admitted, &method).await?;
         let info = self.gate.describe(admitted, &self.surface);
-        let mut result = DiscoverResult::new(SERVED.to_vec(), self.capabilities())
+        let mut result = DiscoverResult::new(SERVED.to_vec(), self.capabilities(Era::Modern))
             .with_ttl_ms(self.ttl_ms())
             .with_cache_scope(CacheScope::Private)
             .with_server_info(implementation().with_title(info.title));
@@ -80,12 +80,18 @@ impl Dispatch {
         Ok(Reply::result(id, &result))
     }
 
-    /// What is not named here answers as an unknown method. Nothing is subscribed to or announced.
-    fn capabilities(&self) -> ServerCapabilities {
+    /// What is not named here answers as an unknown method. Changes are announced in sessions, and only
+    /// of what somebody else defines.
+    fn capabilities(&self, era: Era) -> ServerCapabilities {
         let mut capabilities = ServerCapabilities::builder().enable_tools().build();
+        let announces = era == Era::Legacy && self.announces();
+        if let (true, Some(tools)) = (announces, &mut capabilities.tools) {
+            tools.list_changed = Some(true);
+        }
         let resources = || {
             let mut resources = ResourcesCapability::default();
-            (resources.subscribe, resources.list_changed) = (Some(false), Some(false));
+            resources.subscribe = Some(self.has_passage_in(era, Foreign::SUBSCRIBE));
+            resources.list_changed = Some(announces);
             resources
         };
         if self.has_resources() || self.has_passage(Foreign::READ) {
@@ -93,13 +99,26 @@ impl Dispatch {
         }
         if self.has_passage(Foreign::PROMPT) {
             let mut prompts = PromptsCapability::default();
-            prompts.list_changed = Some(false);
+            prompts.list_changed = Some(announces);
             capabilities.prompts = Some(prompts);
         }
         if self.has_passage(Foreign::COMPLETE) {
             capabilities.completions = Some(serde_json::Map::new());
         }
+        if self.hears_logs() {
+            capabilities.logging = Some(serde_json::Map::new());
+        }
         capabilities
+    }
+
+    /// Whether a client in a session is told when a list changes.
+    pub(crate) fn announces(&self) -> bool {
+        self.foreign().is_some() && self.gate.keeps_sessions()
+    }
+
+    /// Whether an upstream may have something to say to a log.
+    pub(crate) fn hears_logs(&self) -> bool {
+        self.has_passage(Foreign::SET_LEVEL)
     }
 
     pub(super) fn ttl_ms(&self) -> u64 {

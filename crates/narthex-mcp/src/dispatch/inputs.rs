@@ -104,6 +104,7 @@ fn can(declared: Option<&Value>, knows_urls: bool) -> ClientCan {
         forms: is_there("/elicitation/form") || (is_there("/elicitation") && !urls),
         urls: urls && knows_urls,
         samples: is_there("/sampling"),
+        roots: is_there("/roots"),
     }
 }
 

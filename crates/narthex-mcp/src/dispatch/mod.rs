@@ -19,7 +19,7 @@ use std::time::Duration;
 
 use narthex_core::{Consent, Reason, SessionId};
 use narthex_gate::{
-    Admitted, AsksClient, Foreign, Gate, Method, OpenSession, ReadySurface, SessionTerms,
+    Admitted, AsksClient, ClientLog, Foreign, Gate, Method, OpenSession, ReadySurface, SessionTerms,
 };
 use serde_json::value::RawValue;
 
@@ -71,6 +71,8 @@ pub(crate) struct Asked {
     pub(crate) carrier: Carrier,
     /// Where it is said how far the call is, if the client wants to hear.
     pub(crate) says: Option<Says>,
+    /// Where what an upstream says to the log goes, if the client wants to hear.
+    pub(crate) logs: Option<ClientLog>,
     /// How the client is asked something while its call is under way, if it can be.
     pub(crate) voice: Option<Arc<dyn AsksClient>>,
 }
@@ -133,7 +135,9 @@ impl Dispatch {
             (_, "prompts/list") if self.has_passage(Foreign::PROMPT) => {
                 self.list_foreign(admitted, &id, &asked, Foreign::PROMPT).await
             }
-            (_, passage) if self.has_passage(passage) => self.pass(admitted, &id, asked).await,
+            (era, passage) if self.has_passage_in(era, passage) => {
+                self.pass(admitted, &id, asked).await
+            }
             (_, "resources/list") if self.has_resources() => {
                 self.list_resources(admitted, &id, &asked).await
             }

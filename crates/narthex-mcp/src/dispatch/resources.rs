@@ -94,6 +94,7 @@ impl Dispatch {
             session: asked.session(),
             passage: false,
             progress: None,
+            logs: None,
             client: None,
             repeats: None,
         };

@@ -76,6 +76,7 @@ impl Dispatch {
             session: asked.session(),
             passage: false,
             progress: asked.says.clone(),
+            logs: asked.logs.clone(),
             client: asked.client().filter(|_| self.foreign().is_some()),
             repeats,
         };

@@ -35,7 +35,14 @@ pub(super) async fn respond(
     let grace = endpoint.config.early_headers_after;
     let first = tokio::select! {
         biased;
-        reply = &mut work => return plain(reply),
+        reply = &mut work => {
+            let rest = said.rest();
+            if rest.is_empty() || !takes.events {
+                return plain(reply);
+            }
+            let all = Style::Events.all(rest, reply.body.unwrap_or_default());
+            return streaming(Body::from(all), Style::Events.content_type());
+        }
         word = said.next() => Some(word),
         () = tokio::time::sleep(grace) => None,
     };
@@ -110,7 +117,8 @@ impl Waiting {
             tokio::select! {
                 biased;
                 reply = &mut waiting.work => {
-                    let piece = waiting.style.message(reply.body.unwrap_or_default());
+                    let rest = waiting.said.rest();
+                    let piece = waiting.style.all(rest, reply.body.unwrap_or_default());
                     return Some((Ok(piece), None));
                 }
                 word = waiting.said.next() => {
@@ -144,6 +152,18 @@ impl Style {
             Self::Events => Bytes::from_static(b": still working\n\n"),
             Self::Json => Bytes::from_static(b" "),
         }
+    }
+
+    /// What was said before the answer, and the answer.
+    fn all(self, before: Vec<Bytes>, answer: Bytes) -> Bytes {
+        if before.is_empty() {
+            return self.message(answer);
+        }
+        let mut all = BytesMut::new();
+        for message in before.into_iter().chain([answer]) {
+            all.put(self.message(message));
+        }
+        all.freeze()
     }
 
     fn message(self, json: Bytes) -> Bytes {

@@ -17,6 +17,7 @@ use narthex_core::{AgentId, Reason};
 use narthex_gate::{
     Admitted, AsksClient, CallError, Gate, OpenSession, Presented, ReadySurface, Source,
 };
+use serde_json::Value;
 use tokio::sync::mpsc;
 
 use super::bearer::bearer;
@@ -30,7 +31,7 @@ use crate::asking::{OpenAsks, QUESTIONS, Response as ClientResponse, Voice};
 use crate::dispatch::{Asked, Carrier, Dispatch, method_of, opens_session};
 use crate::era::Era;
 use crate::message::{Message, Unreadable};
-use crate::progress::{self, Said, Says};
+use crate::progress::{self, Said, Says, WAITING, log_wanted};
 use crate::reply::Reply;
 
 /// A tower service that answers MCP messages on whatever path it is mounted: one surface's, or
@@ -45,7 +46,7 @@ pub struct McpEndpoint(Arc<Endpoint>);
 pub(super) struct Endpoint {
     pub(super) gate: Gate,
     pub(super) config: EdgeConfig,
-    rooms: Arc<dyn Rooms>,
+    pub(super) rooms: Arc<dyn Rooms>,
     large: Option<LargeCall>,
     bodies: Bodies,
     /// What clients were asked.
@@ -54,7 +55,7 @@ pub(super) struct Endpoint {
 
 /// A surface behind its gate, with what does not change from request to request made once.
 #[derive(Debug, Clone)]
-pub struct Served(Arc<Dispatch>);
+pub struct Served(pub(super) Arc<Dispatch>);
 
 impl Served {
     /// Of this surface.
@@ -150,7 +151,7 @@ impl Endpoint {
             Form::Message(takes) => {
                 self.take_message(dispatch, admitted, takes, parts.headers, body).await
             }
-            Form::Listen => Ok(self.listen(&dispatch, admitted, &parts).await),
+            Form::Listen => Ok(self.listen(dispatch, admitted, &parts).await),
             Form::End => Ok(self.end_session(&dispatch, admitted, &parts).await),
         }
     }
@@ -205,8 +206,11 @@ impl Endpoint {
         let wanted = read.as_ref().ok().filter(|_| takes.events).and_then(progress::wanted);
         let (says, words) = wanted.unzip();
         let (to, asks) = mpsc::channel(QUESTIONS);
-        let ways = Ways { says, to: takes.events.then_some(to), asks: Arc::clone(&self.asks) };
-        let said = Said { words, asks: Some(asks) };
+        let logs = (takes.events && dispatch.hears_logs()).then(|| mpsc::channel(WAITING));
+        let (log, logs) = logs.unzip();
+        let to = takes.events.then_some(to);
+        let ways = Ways { says, log, to, asks: Arc::clone(&self.asks) };
+        let said = Said { words, asks: Some(asks), logs };
         let work = Box::pin(work(dispatch, admitted.clone(), headers, read, held, ways));
         Ok(if shakes_hands {
             early::plain(work.await)
@@ -262,14 +266,16 @@ async fn work(
         }
     }
     let voice = session.as_ref().and_then(|session| ways.voice(session));
+    let logs = ways.log.and_then(|to| log_wanted(era, &message, to));
     let says = ways.says;
-    let asked = Asked { message, era, carrier: Carrier::Http(session), says, voice };
+    let asked = Asked { message, era, carrier: Carrier::Http(session), says, logs, voice };
     dispatch.answer(&admitted, asked).await
 }
 
 /// What can be said to a client, and heard from it, besides its message and the answer.
 struct Ways {
     says: Option<Says>,
+    log: Option<mpsc::Sender<Value>>,
     /// Where it is asked something: only a stream has room for it.
     to: Option<mpsc::Sender<Bytes>>,
     asks: Arc<OpenAsks>,

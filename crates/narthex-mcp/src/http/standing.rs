@@ -1,7 +1,7 @@
 //! What a legacy session is for besides messages: a stream that stands open, and an end.
 //!
-//! Nothing is ever announced on the stream, since nothing here changes under a client; it is kept
-//! for clients that insist on one. So nothing is replayed either, whatever `Last-Event-ID` says.
+//! What changes under a client is what somebody else defines: that a list of theirs is another, or that
+//! a resource which the client watches has changed. Nothing is replayed, whatever `Last-Event-ID` says.
 
 use std::io;
 use std::sync::Arc;
@@ -13,7 +13,8 @@ use http::request::Parts;
 use http::{Response, StatusCode};
 use narthex_core::Reason;
 use narthex_gate::{Admitted, Method, OpenSession};
-use tokio::sync::OwnedSemaphorePermit;
+use serde_json::{Value, json};
+use tokio::sync::{OwnedSemaphorePermit, broadcast};
 use tokio::time::Interval;
 
 use super::connection::Stopping;
@@ -29,15 +30,18 @@ impl Endpoint {
     /// the house.
     pub(super) async fn listen(
         self: &Arc<Self>,
-        dispatch: &Dispatch,
+        dispatch: Arc<Dispatch>,
         admitted: Admitted,
         parts: &Parts,
     ) -> Response<Body> {
-        match place(dispatch, &admitted, parts).await {
+        match place(&dispatch, &admitted, parts).await {
             Ok((session, place)) => {
                 let Stopping(stop) = parts.extensions.get().cloned().unwrap_or_default();
                 let standing = Standing {
                     endpoint: Arc::clone(self),
+                    path: parts.uri.path().to_owned(),
+                    changes: dispatch.changes(&admitted),
+                    dispatch,
                     admitted,
                     session,
                     stop,
@@ -96,6 +100,11 @@ async fn ended(dispatch: &Dispatch, admitted: &Admitted, parts: &Parts) -> Resul
 /// A stream that is open.
 struct Standing {
     endpoint: Arc<Endpoint>,
+    path: String,
+    /// What the path led to when it was last looked at.
+    dispatch: Arc<Dispatch>,
+    /// Resources that change.
+    changes: Option<broadcast::Receiver<Arc<str>>>,
     admitted: Admitted,
     session: OpenSession,
     stop: tokio_util::sync::CancellationToken,
@@ -119,6 +128,16 @@ impl Standing {
                         // Revoked meanwhile: the response is cut, not ended.
                         return Some((Err(io::ErrorKind::PermissionDenied.into()), None));
                     }
+                    match standing.look_again().await {
+                        // There is nothing left to listen to.
+                        None => return None,
+                        Some(news) if news.is_empty() => {}
+                        Some(news) => return Some((Ok(news), Some(standing))),
+                    }
+                }
+                uri = changed(&mut standing.changes) => {
+                    let news = said("notifications/resources/updated", &json!({"uri": uri}));
+                    return Some((Ok(news), Some(standing)));
                 }
                 _ = standing.sign.tick() => {
                     return Some((Ok(Bytes::from_static(b": listening\n\n")), Some(standing)));
@@ -126,6 +145,51 @@ impl Standing {
             }
         }
     }
+}
+
+impl Standing {
+    /// What to say of lists that are others than before; none if the path leads nowhere any more.
+    async fn look_again(&mut self) -> Option<Bytes> {
+        if !self.dispatch.announces() {
+            return Some(Bytes::new());
+        }
+        // What cannot be looked at now is looked at the next time.
+        let Ok(room) = self.endpoint.rooms.room(&self.path, &self.admitted).await else {
+            return Some(Bytes::new());
+        };
+        let now = room?.0;
+        if Arc::ptr_eq(&now, &self.dispatch) {
+            return Some(Bytes::new());
+        }
+        let before = std::mem::replace(&mut self.dispatch, now);
+        if self.changes.is_none() {
+            self.changes = self.dispatch.changes(&self.admitted);
+        }
+        let lists = before.lists_that_differ(&self.dispatch);
+        let news = lists.into_iter().flat_map(|list| {
+            said(&format!("notifications/{list}/list_changed"), &json!({})).to_vec()
+        });
+        Some(news.collect::<Vec<u8>>().into())
+    }
+}
+
+/// The next resource that changes; never, where nobody says so.
+async fn changed(changes: &mut Option<broadcast::Receiver<Arc<str>>>) -> Arc<str> {
+    while let Some(open) = changes {
+        match open.recv().await {
+            Ok(uri) => return uri,
+            // Who was slow to listen missed some.
+            Err(broadcast::error::RecvError::Lagged(_)) => {}
+            Err(broadcast::error::RecvError::Closed) => *changes = None,
+        }
+    }
+    std::future::pending().await
+}
+
+/// A message nobody asked for, as an event.
+fn said(method: &str, params: &Value) -> Bytes {
+    let message = json!({"jsonrpc": "2.0", "method": method, "params": params});
+    format!("event: message\ndata: {message}\n\n").into()
 }
 
 fn named(name: &str) -> Method {

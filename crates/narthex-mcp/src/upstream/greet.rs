@@ -113,6 +113,13 @@ pub(super) fn announces(greeting: &Greeting) -> Map<String, Value> {
         .collect()
 }
 
+/// Whether a server with a handshake may say something else by itself: to the log, or of a resource.
+pub(super) fn speaks_up(greeting: &Greeting) -> bool {
+    let resources = greeting.capabilities.get("resources");
+    let watches = resources.and_then(|resources| resources.get("subscribe"));
+    greeting.capabilities.contains_key("logging") || watches == Some(&Value::Bool(true))
+}
+
 /// The revisions with a handshake, newest first.
 const LEGACY: &[&str] = &[NEWEST_LEGACY, "2025-06-18", "2025-03-26", "2024-11-05"];
 const NEWEST_LEGACY: &str = "2025-11-25";

@@ -18,6 +18,7 @@
 mod greet;
 mod http;
 mod incoming;
+mod log;
 mod outgoing;
 mod pace;
 mod pipes;

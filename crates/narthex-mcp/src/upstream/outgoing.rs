@@ -1,11 +1,12 @@
 //! Messages to a server, and what each era wants inside them.
 
 use bytes::Bytes;
+use narthex_gate::upstream::LogLevel;
 use serde::Serialize;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 
-use crate::era::{CAPABILITIES_META_KEY, VERSION_META_KEY};
+use crate::era::{CAPABILITIES_META_KEY, LOG_LEVEL_META_KEY, VERSION_META_KEY};
 
 /// A request under an id of ours.
 pub(super) fn request(id: u64, method: &str, params: &Map<String, Value>) -> Bytes {
@@ -48,6 +49,7 @@ pub(super) fn dress(
     params: &mut Map<String, Value>,
     modern: Option<&Map<String, Value>>,
     token: Option<u64>,
+    least: Option<LogLevel>,
 ) {
     let mut meta = match params.remove("_meta") {
         Some(Value::Object(meta)) => meta,
@@ -58,6 +60,9 @@ pub(super) fn dress(
         meta.insert(VERSION_META_KEY.to_owned(), MODERN.into());
         meta.insert(CLIENT_META_KEY.to_owned(), client_info());
         meta.insert(CAPABILITIES_META_KEY.to_owned(), capabilities.clone().into());
+        if let Some(least) = least {
+            meta.insert(LOG_LEVEL_META_KEY.to_owned(), least.as_str().into());
+        }
     }
     if let Some(token) = token {
         meta.insert("progressToken".to_owned(), token.into());
@@ -93,6 +98,7 @@ const CLIENT_META_KEY: &str = "io.modelcontextprotocol/clientInfo";
 
 #[cfg(test)]
 mod tests {
+    use narthex_gate::upstream::LogLevel;
     use serde_json::{Map, Value, json};
 
     use super::dress;
@@ -112,17 +118,18 @@ mod tests {
             "progressToken": "theirs", "com.example/kept": true,
         }});
         let mut legacy = object(said.clone());
-        dress(&mut legacy, None, None);
+        dress(&mut legacy, None, None, Some(LogLevel::Info));
         assert_eq!(Value::from(legacy), json!({"a": 1, "_meta": {"com.example/kept": true}}));
         let mut modern = object(said);
-        dress(&mut modern, Some(&object(json!({"roots": {}}))), Some(9));
+        dress(&mut modern, Some(&object(json!({"roots": {}}))), Some(9), Some(LogLevel::Info));
         let meta = &modern["_meta"];
         assert_eq!(meta["io.modelcontextprotocol/protocolVersion"], "2026-07-28");
         assert_eq!(meta["io.modelcontextprotocol/clientCapabilities"], json!({"roots": {}}));
         assert_eq!(meta["progressToken"], 9);
+        assert_eq!(meta["io.modelcontextprotocol/logLevel"], "info");
         assert!(meta.get("io.modelcontextprotocol/subscriptionId").is_none());
         let mut nothing = object(json!({"_meta": "x"}));
-        dress(&mut nothing, None, None);
+        dress(&mut nothing, None, None, None);
         assert!(nothing.is_empty());
     }
 }

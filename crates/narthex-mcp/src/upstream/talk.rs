@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use bytes::Bytes;
-use narthex_gate::upstream::{AskedByServer, Terms, UpstreamFault};
+use narthex_gate::upstream::{AskedByServer, LogEar, Terms, UpstreamFault};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
@@ -13,7 +13,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use super::outgoing;
+use super::{log, outgoing};
 use crate::strict;
 
 /// The common ground of a connection and its tasks.
@@ -32,6 +32,8 @@ pub(super) struct Talk {
     answering: Arc<Semaphore>,
     /// Who answers what is asked in the middle of a question, by our id.
     attending: Mutex<HashMap<u64, Arc<dyn AskedByServer>>>,
+    /// Who hears what is said to the log in the middle of a question, by our id.
+    hearing: Mutex<HashMap<u64, LogEar>>,
     /// The server's requests that are being answered, by its id.
     open: Open,
     era: OnceLock<Spoken>,
@@ -79,6 +81,7 @@ impl Talk {
             questions: Arc::new(Semaphore::new(questions)),
             answering: Arc::new(Semaphore::new(ANSWERED_AT_ONCE)),
             attending: Mutex::default(),
+            hearing: Mutex::default(),
             open: Open::default(),
             era: OnceLock::new(),
             ended: OnceLock::new(),
@@ -132,16 +135,47 @@ impl Talk {
         self.lists.send_modify(|count| *count += 1);
     }
 
-    /// Something said by the way that is not about a question of ours.
-    pub(super) fn notice(&self, method: &str, params: Option<&RawValue>) {
+    /// Something said by the way: in the middle of that question, if the transport can say so.
+    pub(super) fn notice(&self, method: &str, params: Option<&RawValue>, about: Option<u64>) {
         match method {
             "notifications/cancelled" => self.open.take_back(params),
             "notifications/tools/list_changed"
             | "notifications/resources/list_changed"
             | "notifications/prompts/list_changed" => self.raise_lists(),
-            // Logs, other people's progress, what is not known: nobody here needs it.
+            "notifications/message" => self.log(params, about),
+            "notifications/resources/updated" => {
+                if let Some(uri) = log::updated(params) {
+                    self.asked.updated(&uri);
+                }
+            }
+            // Other people's progress, what is not known: nobody here needs it.
             _ => {}
         }
+    }
+
+    /// Passes on what is said to the log: to whoever hears of the question it comes with; where nothing
+    /// says which that is, to the only one there is. Between several nobody guesses.
+    fn log(&self, params: Option<&RawValue>, about: Option<u64>) {
+        let hearing = self.hearing();
+        let one = match about {
+            Some(question) => hearing.get(&question),
+            None if hearing.len() == 1 => hearing.values().next(),
+            None => None,
+        };
+        if let (Some(ear), Some(log)) = (one, log::read(params)) {
+            ear.hear(log);
+        }
+    }
+
+    /// Who hears what is said to the log in the middle of this question, until what comes back is
+    /// dropped.
+    pub(super) fn hear(self: &Arc<Self>, question: u64, ear: Option<LogEar>) -> Option<Hears> {
+        self.hearing().insert(question, ear?);
+        Some(Hears { talk: Arc::clone(self), question })
+    }
+
+    fn hearing(&self) -> MutexGuard<'_, HashMap<u64, LogEar>> {
+        self.hearing.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Who answers what is asked in the middle of this question, until what comes back is dropped.
@@ -219,6 +253,19 @@ pub(super) struct Attends {
 impl Drop for Attends {
     fn drop(&mut self) {
         self.talk.attending().remove(&self.question);
+    }
+}
+
+/// While somebody hears what is said to the log in the middle of a question.
+#[derive(Debug)]
+pub(super) struct Hears {
+    talk: Arc<Talk>,
+    question: u64,
+}
+
+impl Drop for Hears {
+    fn drop(&mut self) {
+        self.talk.hearing().remove(&self.question);
     }
 }
 

@@ -157,6 +157,7 @@ impl Desk {
             session: None,
             passage: false,
             progress: None,
+            logs: None,
             client: None,
             repeats: None,
         };

@@ -48,6 +48,8 @@ pub struct Allow {
     pub elicitation: bool,
     /// To have the model say something.
     pub sampling: bool,
+    /// Which folders the client works in.
+    pub roots: bool,
 }
 
 impl ServerConfig {
@@ -99,6 +101,7 @@ impl Allow {
         let allow = Self {
             elicitation: yes(&mut fields, "elicitation")?,
             sampling: yes(&mut fields, "sampling")?,
+            roots: yes(&mut fields, "roots")?,
         };
         fields.finish()?;
         Ok(allow)

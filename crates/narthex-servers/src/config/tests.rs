@@ -91,7 +91,8 @@ fn defaults_are_the_careful_ones() {
     assert_eq!(rule.tier, Tier::T2);
     assert_eq!(rule.effects.takes_in, TakesIn::Foreign);
     assert_eq!(rule.effects.sends, Sends::Outside);
-    assert!(!server.stateless && !server.allow.elicitation && !server.allow.sampling);
+    assert!(!server.stateless);
+    assert!(!server.allow.elicitation && !server.allow.sampling && !server.allow.roots);
     assert_eq!(server.era, UpstreamEra::Either);
     assert_eq!(server.limits, Limits::default());
     assert_eq!(server.limits.call, Duration::from_secs(30));
@@ -255,7 +256,7 @@ fn what_is_wrong_with_a_server_is_refused() {
         (r#""command":"x","tools":{"a\u200b":{}}"#, "a tool's name"),
         (r#""command":"x","effects":{"reads":"all"}"#, "nothing, public and private"),
         (r#""command":"x","effects":{"takesIn":"byAnswer"}"#, "owned and foreign"),
-        (r#""command":"x","allow":{"roots":true}"#, "not known here"),
+        (r#""command":"x","allow":{"tools":true}"#, "not known here"),
         (r#""command":"x","walls":{}"#, "needs a `preset`"),
         (r#""command":"x","walls":{"preset":"none","read":["/"]}"#, "only with the presets"),
         (r#""command":"x","walls":{"preset":"none","network":false}"#, "take the preset offline"),

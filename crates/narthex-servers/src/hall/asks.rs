@@ -1,15 +1,23 @@
 //! What is declared to a server of what it may ask.
 
+use std::sync::Arc;
+
 use async_trait::async_trait;
 use narthex_gate::ClientCan;
 use narthex_gate::upstream::AskedByServer;
 use serde_json::{Map, Value, json};
 
+use super::watch::Watch;
 use crate::config::Allow;
 
 /// What the owner lets a server ask.
 pub const fn allowed(allow: Allow) -> ClientCan {
-    ClientCan { forms: allow.elicitation, urls: allow.elicitation, samples: allow.sampling }
+    ClientCan {
+        forms: allow.elicitation,
+        urls: allow.elicitation,
+        samples: allow.sampling,
+        roots: allow.roots,
+    }
 }
 
 /// The same in the protocol's words.
@@ -27,24 +35,36 @@ pub fn declared(can: ClientCan) -> Map<String, Value> {
     if can.samples {
         declared.insert("sampling".to_owned(), json!({}));
     }
+    if can.roots {
+        declared.insert("roots".to_owned(), json!({}));
+    }
     declared
 }
 
 /// Declares in the handshake what the owner allows. What is asked outside of a call that somebody can
-/// be asked in is refused.
+/// be asked in is refused; of what is said by the way, changes of resources reach who watches them.
 #[derive(Debug)]
-pub(super) struct Declares(Map<String, Value>);
+pub(super) struct Declares {
+    declared: Map<String, Value>,
+    watch: Option<Arc<Watch>>,
+}
 
 impl Declares {
-    pub(super) fn new(allow: Allow) -> Self {
-        Self(declared(allowed(allow)))
+    pub(super) fn new(allow: Allow, watch: Option<Arc<Watch>>) -> Self {
+        Self { declared: declared(allowed(allow)), watch }
     }
 }
 
 #[async_trait]
 impl AskedByServer for Declares {
     fn declared(&self) -> Map<String, Value> {
-        self.0.clone()
+        self.declared.clone()
+    }
+
+    fn updated(&self, uri: &str) {
+        if let Some(watch) = &self.watch {
+            watch.changed(uri);
+        }
     }
 
     async fn asked(&self, method: &str, _params: Value) -> Result<Value, (i64, String)> {

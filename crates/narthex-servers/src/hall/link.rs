@@ -1,10 +1,11 @@
 //! One connection to a server, with the process behind it.
 
-use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use narthex_gate::upstream::{Connection, UpstreamFault, UpstreamQuestion};
+use narthex_gate::upstream::{Connection, Greeting, UpstreamFault, UpstreamQuestion};
+use serde_json::Value;
 use serde_json::value::RawValue;
 use tokio::sync::{Mutex as AsyncMutex, OwnedSemaphorePermit, watch};
 use tokio::time::Instant;
@@ -22,6 +23,8 @@ pub(super) struct Link {
     offered: Mutex<Arc<Offered>>,
     changes: Mutex<watch::Receiver<u64>>,
     refreshed: Mutex<Instant>,
+    /// Its lists were asked for and have not come.
+    owed: AtomicBool,
     under_way: AtomicUsize,
     used: Mutex<Instant>,
     late: AtomicU32,
@@ -45,6 +48,7 @@ impl Link {
             process: AsyncMutex::new(process),
             offered: Mutex::new(Arc::new(offered)),
             refreshed: Mutex::new(now),
+            owed: AtomicBool::new(false),
             under_way: AtomicUsize::new(0),
             used: Mutex::new(now),
             late: AtomicU32::new(0),
@@ -96,16 +100,42 @@ impl Link {
     /// and then, however often it says so.
     pub(super) fn is_stale(&self) -> bool {
         held(&self.refreshed).elapsed() >= BETWEEN_LOOKS
-            && held(&self.changes).has_changed().unwrap_or(false)
+            && (self.owed.load(Ordering::Acquire)
+                || held(&self.changes).has_changed().unwrap_or(false))
     }
 
-    /// Asks for its lists again.
-    pub(super) async fn refresh(&self, neighbours: &Neighbours) -> Result<(), UpstreamFault> {
+    /// Asks for its lists again, within a limit. Until they are there it is stale, whoever gave up
+    /// waiting; one that leaves them unanswered counts as late.
+    pub(super) async fn refresh(
+        &self,
+        neighbours: &Neighbours,
+        limit: Duration,
+    ) -> Result<(), UpstreamFault> {
+        self.owed.store(true, Ordering::Release);
         held(&self.changes).mark_unchanged();
         *held(&self.refreshed) = Instant::now();
-        let offered = Offered::ask(self.connection.as_ref(), neighbours).await?;
-        *held(&self.offered) = Arc::new(offered);
+        match Offered::ask(self.connection.as_ref(), neighbours, limit).await {
+            Ok(offered) => *held(&self.offered) = Arc::new(offered),
+            Err(fault) => {
+                if matches!(fault, UpstreamFault::Late(_)) {
+                    self.was_late();
+                }
+                return Err(fault);
+            }
+        }
+        self.owed.store(false, Ordering::Release);
         Ok(())
+    }
+
+    /// What the server said of itself.
+    pub(super) fn greeting(&self) -> &Greeting {
+        self.connection.greeting()
+    }
+
+    /// Whether it says when a resource changes, to whoever wants to know.
+    pub(super) fn offers_watching(&self) -> bool {
+        let resources = self.greeting().capabilities.get("resources");
+        resources.and_then(|resources| resources.get("subscribe")) == Some(&Value::Bool(true))
     }
 
     /// How long nobody has asked it anything; none while somebody waits.

@@ -10,6 +10,7 @@
 //! Nothing runs until somebody asks. A server that hangs or crashes holds nobody up but those who
 //! ask it: each connection has a place of its own, bounds of its own and failures of its own.
 
+mod arrange;
 mod asks;
 mod fault;
 mod line;
@@ -24,6 +25,7 @@ mod start;
 mod starter;
 mod tend;
 mod views;
+mod watch;
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
@@ -33,9 +35,10 @@ use async_trait::async_trait;
 use narthex_core::{AgentId, DefinitionKind, Digest, ServerBook, ServerStanding, Slug};
 use narthex_gate::upstream::{Connector, Credentials};
 use narthex_store::Store;
-use tokio::sync::{Mutex as AsyncMutex, MutexGuard as AsyncGuard, Semaphore};
+use tokio::sync::{Mutex as AsyncMutex, MutexGuard as AsyncGuard, Semaphore, broadcast};
 use tokio_util::task::TaskTracker;
 
+pub use arrange::Arranged;
 pub use asks::{allowed, declared};
 pub use fault::HallFault;
 pub use line::ServerLine;
@@ -57,6 +60,7 @@ use rules::Noted;
 use sheet::Sheet;
 use slot::Slot;
 use views::Views;
+use watch::Watch;
 
 /// What a hall is built from.
 #[derive(Debug)]
@@ -149,6 +153,8 @@ pub(crate) struct HallInner {
     views: Views,
     noted: Noted,
     slots: Mutex<HashMap<ServerName, Vec<Arc<Slot>>>>,
+    /// What agents want to hear of servers.
+    watches: Mutex<HashMap<ServerName, HashMap<AgentId, Arc<Watch>>>>,
     places: Arc<Semaphore>,
     /// What each server was last seen to offer.
     seen: Mutex<HashMap<ServerName, Seen>>,
@@ -185,6 +191,7 @@ impl ServerHall {
             views: Views::default(),
             noted: Noted::default(),
             slots: Mutex::default(),
+            watches: Mutex::default(),
             places,
             seen: Mutex::default(),
             tasks: TaskTracker::new(),
@@ -277,6 +284,11 @@ impl ServerHall {
         slots.iter().map(|slot| (slot.whose, slot.said())).collect()
     }
 
+    /// Addresses of resources that change, as far as this agent watches them.
+    pub fn changes(&self, name: &ServerName, agent: AgentId) -> broadcast::Receiver<Arc<str>> {
+        self.0.watch(name, agent).listen()
+    }
+
     /// What a server was last seen to offer, if it was since this house was opened.
     pub fn seen(&self, name: &ServerName) -> Option<Arc<Offered>> {
         let seen = held(&self.0.seen);
@@ -312,6 +324,20 @@ impl HallInner {
         let slot = Arc::new(Slot::new(whose, Arc::clone(config)));
         of_server.push(Arc::clone(&slot));
         slot
+    }
+
+    /// What an agent wants to hear of a server.
+    fn watch(&self, name: &ServerName, agent: AgentId) -> Arc<Watch> {
+        let mut watches = held(&self.watches);
+        Arc::clone(watches.entry(name.clone()).or_default().entry(agent).or_default())
+    }
+
+    /// The same for whoever a connection belongs to. Everyone's is nobody's.
+    fn watch_of(&self, name: &ServerName, whose: Whose) -> Option<Arc<Watch>> {
+        match whose {
+            Whose::Agent(agent) => Some(self.watch(name, agent)),
+            Whose::Everyone | Whose::Owner => None,
+        }
     }
 
     fn all_slots(&self) -> Vec<Arc<Slot>> {

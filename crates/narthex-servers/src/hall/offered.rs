@@ -1,11 +1,13 @@
 //! What a server offers on one connection, beside what the owner has approved of it.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use narthex_core::{DefinitionName, Digest, ServerStanding};
 use narthex_gate::upstream::{
     Connection, Greeting, List, ListCaps, UpstreamFault, marks, whole_list,
 };
+use tokio::time::Instant;
 
 use crate::pin::{Definition, Kind, Offer};
 use crate::scan::{self, Code, Finding, Neighbours, Report, Severity};
@@ -59,14 +61,15 @@ impl Item {
 }
 
 impl Offered {
-    /// Asks a server for all of it. Half of it is none.
+    /// Asks a server for all of it, within a limit. Half of it is none.
     pub(super) async fn ask(
         connection: &dyn Connection,
         neighbours: &Neighbours,
+        limit: Duration,
     ) -> Result<Self, UpstreamFault> {
         let greeting = connection.greeting().clone();
         let mut offer = Offer::new();
-        let caps = ListCaps::default();
+        let until = Instant::now() + limit;
         let lists = [
             ("tools", List::Tools, Kind::Tool),
             ("resources", List::Resources, Kind::Resource),
@@ -77,6 +80,8 @@ impl Offered {
             if !greeting.capabilities.contains_key(capability) {
                 continue;
             }
+            let deadline = until.saturating_duration_since(Instant::now());
+            let caps = ListCaps { deadline, ..ListCaps::default() };
             let items = match whole_list(connection, list, &caps).await {
                 // Who has resources need not have templates.
                 Err(UpstreamFault::Refused { code: METHOD_NOT_FOUND, .. }) => continue,

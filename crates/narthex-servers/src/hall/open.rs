@@ -5,17 +5,17 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use narthex_core::{
-    Actor, CallId, DefinitionName, Digest, Phase, RecordDraft, ServerStanding, Slug, Subject,
-    Transport,
+    Actor, AgentId, CallId, DefinitionName, Digest, Phase, RecordDraft, ServerStanding, Slug,
+    Subject, Transport,
 };
 use narthex_gate::upstream::{
-    Connection, Credentials, Line, Terms, UpstreamEra, UpstreamFault, UpstreamQuestion,
+    Connection, Credentials, Line, LogLevel, Terms, UpstreamEra, UpstreamFault, UpstreamQuestion,
 };
 use narthex_store::{UnitOfWork, fresh_uuid};
 use secrecy::{ExposeSecret as _, SecretString};
 use serde_json::value::RawValue;
 use tokio::sync::OwnedSemaphorePermit;
-use tokio::time::timeout;
+use tokio::time::{Instant, timeout};
 
 use super::asks::Declares;
 use super::line::ServerLine;
@@ -25,7 +25,7 @@ use super::slot::{Slot, Whose};
 use super::start::Ready;
 use super::starter::{Order, Running};
 use super::{HallFault, HallInner, Seen, ServerHall, View, held};
-use crate::config::{Reach, Resolved, ResolvedAuth, ServerName};
+use crate::config::{Reach, Resolved, ResolvedAuth, ServerConfig, ServerName};
 use crate::sanitise::Scrubber;
 use crate::text::shown;
 
@@ -75,6 +75,17 @@ impl ServerHall {
         Ok(line)
     }
 
+    /// How much of a server's log an agent wants to hear, if it said so.
+    pub fn log_level(&self, name: &ServerName, agent: AgentId) -> Option<LogLevel> {
+        self.0.watch(name, agent).level()
+    }
+
+    /// What takes a server's secrets out of what it says on this one's connection, while there is one.
+    pub fn scrubber(&self, view: &View, whose: Whose) -> Option<Arc<Scrubber>> {
+        let link = self.0.slot(whose, &view.config).link()?;
+        Some(Arc::clone(&link.scrubber))
+    }
+
     /// Records that a server asked for what is not passed on.
     pub async fn ask_refused(&self, name: &Slug, call: CallId, kind: &str) {
         let subject = Subject::one(kind, format!("server/{name}"));
@@ -99,7 +110,8 @@ impl ServerHall {
         }
         let link = self.0.link(view, Whose::Owner).await?;
         let book = self.book().await?;
-        link.refresh(&self.0.neighbours(&view.config.name, &book)).await?;
+        let neighbours = self.0.neighbours(&view.config.name, &book);
+        link.refresh(&neighbours, view.config.limits.connect).await?;
         self.0.note(&view.config.name, &view.standing, &link.offered()).await?;
         Ok(link.offered())
     }
@@ -112,14 +124,25 @@ impl HallInner {
         if let Some(link) = slot.good_link() {
             return self.fresh(view, link).await;
         }
+        // A task of its own: whoever asks may go away, and a failure counts all the same.
+        let (hall, opens, view) = (Arc::clone(self), Arc::clone(&slot), view.clone());
+        let opening = self.tasks.spawn(async move { hall.opened(&view, &opens).await });
+        opening.await.unwrap_or_else(|_| {
+            slot.failed(BROKE.to_owned(), Duration::ZERO);
+            Err(HallFault::Start(BROKE.to_owned()))
+        })
+    }
+
+    /// The connection of a slot: the one somebody else has opened meanwhile, or a new one.
+    async fn opened(self: &Arc<Self>, view: &View, slot: &Slot) -> Result<Arc<Link>, HallFault> {
         let _alone = slot.opening.lock().await;
         if let Some(link) = slot.good_link() {
             return self.fresh(view, link).await;
         }
-        self.clear(&slot).await;
+        self.clear(slot).await;
         slot.may_open()?;
         let _connects = slot.connects();
-        match self.open(view, &slot).await {
+        match self.open(view, slot).await {
             Ok(link) => {
                 slot.put(Arc::clone(&link));
                 Ok(link)
@@ -140,19 +163,20 @@ impl HallInner {
     /// The link, after it was asked again for lists that it says have changed.
     async fn fresh(&self, view: &View, link: Arc<Link>) -> Result<Arc<Link>, HallFault> {
         if link.is_stale() {
-            self.refresh(&view.config.name, &view.standing, &link).await?;
+            self.refresh(&view.config, &view.standing, &link).await?;
         }
         Ok(link)
     }
 
     pub(super) async fn refresh(
         &self,
-        name: &ServerName,
+        config: &ServerConfig,
         standing: &ServerStanding,
         link: &Link,
     ) -> Result<(), HallFault> {
         let book = self.parts.store.servers().await?;
-        link.refresh(&self.neighbours(name, &book)).await?;
+        let name = &config.name;
+        link.refresh(&self.neighbours(name, &book), config.limits.connect).await?;
         self.note(name, standing, &link.offered()).await
     }
 
@@ -183,20 +207,27 @@ impl HallInner {
         let scrubber = Scrubber::of(&ready.resolved, folders).confiding(&view.config.confided());
         let scrubber = Arc::new(scrubber);
         let opened = match &ready.resolved {
-            Resolved::Http { .. } => self.reach(view, &ready).await?,
+            Resolved::Http { .. } => self.reach(view, &ready, slot).await?,
             Resolved::Process { .. } => self.spawn(view, &ready, slot).await?,
         };
         let neighbours = self.neighbours(&view.config.name, &book);
-        let offered = match Offered::ask(opened.connection.as_ref(), &neighbours).await {
+        let connection = opened.connection.as_ref();
+        let offered = match Offered::ask(connection, &neighbours, opened.until.left()).await {
             Ok(offered) => offered,
+            Err(UpstreamFault::Late(_)) => {
+                return Err(opened.abandon(UpstreamFault::Late(view.config.limits.connect)).await);
+            }
             Err(fault) => return Err(opened.abandon(fault).await),
         };
+        if let Some(watch) = self.watch_of(&view.config.name, slot.whose) {
+            watch.tell(connection, opened.until.left()).await;
+        }
         let link = Link::new(opened.connection, opened.process, offered, scrubber, opened.place);
         self.note(&view.config.name, &standing, &link.offered()).await?;
         Ok(Arc::new(link))
     }
 
-    async fn reach(&self, view: &View, ready: &Ready) -> Result<Opened, HallFault> {
+    async fn reach(&self, view: &View, ready: &Ready, slot: &Slot) -> Result<Opened, HallFault> {
         let Resolved::Http { url, headers, auth, .. } = &ready.resolved else {
             return Err(HallFault::Start("it is no server at a URL".to_owned()));
         };
@@ -212,20 +243,22 @@ impl HallInner {
             headers: headers.clone(),
             credentials,
         };
-        let terms = terms(view, view.config.era);
-        let connected = self.parts.config.connector.connect(line, terms, declares(view));
+        let until = Until::after(view.config.limits.connect);
+        let (terms, declares) = (terms(view, view.config.era, until), self.declares(view, slot));
+        let connected = self.parts.config.connector.connect(line, terms, declares);
         let connection = connected.await.map_err(|fault| view.told(fault))?;
-        Ok(Opened { connection, process: None, place: None })
+        Ok(Opened { connection, process: None, place: None, until })
     }
 
     async fn spawn(&self, view: &View, ready: &Ready, slot: &Slot) -> Result<Opened, HallFault> {
         let place = self.place(view.config.limits.connect).await?;
-        match self.spawn_speaking(view, ready, slot, view.config.era, place).await {
+        let until = Until::after(view.config.limits.connect);
+        match self.spawn_speaking(view, ready, slot, (view.config.era, until), place).await {
             // Some of the older ones end at the first word they do not know.
             Err((HallFault::Upstream { fault: UpstreamFault::Ended(_), .. }, Some(place)))
                 if view.config.era == UpstreamEra::Either =>
             {
-                let legacy = UpstreamEra::Legacy;
+                let legacy = (UpstreamEra::Legacy, until);
                 self.spawn_speaking(view, ready, slot, legacy, place).await.map_err(|(f, _)| f)
             }
             opened => opened.map_err(|(fault, _)| fault),
@@ -237,7 +270,7 @@ impl HallInner {
         view: &View,
         ready: &Ready,
         slot: &Slot,
-        era: UpstreamEra,
+        (era, until): (UpstreamEra, Until),
         place: OwnedSemaphorePermit,
     ) -> Result<Opened, (HallFault, Option<OwnedSemaphorePermit>)> {
         let (Reach::Process(process), Resolved::Process { args, env }, Some(found)) =
@@ -260,11 +293,13 @@ impl HallInner {
         let said = started.process.log();
         slot.listen_to(started.process.log());
         let line = Line::Pipes { to: started.to, from: started.from };
-        let connecting =
-            self.parts.config.connector.connect(line, terms(view, era), declares(view));
+        let (terms, declares) = (terms(view, era, until), self.declares(view, slot));
+        let connecting = self.parts.config.connector.connect(line, terms, declares);
         let mut process = started.process;
         match connecting.await {
-            Ok(connection) => Ok(Opened { connection, process: Some(process), place: Some(place) }),
+            Ok(connection) => {
+                Ok(Opened { connection, process: Some(process), place: Some(place), until })
+            }
             Err(fault) => {
                 let ended = process.stop().await;
                 let last = last_words(&said.lines());
@@ -274,6 +309,11 @@ impl HallInner {
                 ))
             }
         }
+    }
+
+    fn declares(&self, view: &View, slot: &Slot) -> Arc<Declares> {
+        let watch = self.watch_of(&view.config.name, slot.whose);
+        Arc::new(Declares::new(view.config.allow, watch))
     }
 
     /// A place among the processes that may run; one that nobody uses makes room.
@@ -382,15 +422,25 @@ fn records(name: &ServerName, moved: &[Moved], news: &[Moved]) -> Vec<RecordDraf
 /// A definition, and what it is now.
 type Moved = (DefinitionName, Option<Digest>);
 
-fn declares(view: &View) -> Arc<Declares> {
-    Arc::new(Declares::new(view.config.allow))
+/// Until when a server must have greeted and said what it offers.
+#[derive(Debug, Clone, Copy)]
+struct Until(Instant);
+
+impl Until {
+    fn after(limit: Duration) -> Self {
+        Self(Instant::now() + limit)
+    }
+
+    fn left(self) -> Duration {
+        self.0.saturating_duration_since(Instant::now())
+    }
 }
 
-fn terms(view: &View, era: UpstreamEra) -> Terms {
+fn terms(view: &View, era: UpstreamEra, until: Until) -> Terms {
     let limits = &view.config.limits;
     Terms {
         era,
-        connect_deadline: limits.connect,
+        connect_deadline: until.left(),
         line_bytes: limits.line_bytes,
         result_bytes: limits.result_bytes,
         questions: limits.questions,
@@ -402,6 +452,7 @@ struct Opened {
     connection: Arc<dyn Connection>,
     process: Option<Box<dyn Running>>,
     place: Option<OwnedSemaphorePermit>,
+    until: Until,
 }
 
 impl Opened {
@@ -429,6 +480,8 @@ impl Credentials for Standing {
     }
 }
 
+/// What is said of an opening that nobody can say more about.
+const BROKE: &str = "it could not be opened";
 const MAX_WHY: usize = 300;
 /// Lines of a process that are told when it fails.
 const LAST_LINES: usize = 3;

@@ -30,6 +30,7 @@ impl ServerHall {
         let slots = held(&self.0.slots).remove(name).unwrap_or_default();
         self.0.close(slots).await;
         held(&self.0.seen).remove(name);
+        held(&self.0.watches).remove(name);
     }
 
     /// Ends every connection, and waits.
@@ -37,6 +38,7 @@ impl ServerHall {
         let slots = std::mem::take(&mut *held(&self.0.slots));
         self.0.close(slots.into_values().flatten().collect()).await;
         held(&self.0.seen).clear();
+        held(&self.0.watches).clear();
     }
 }
 
@@ -66,7 +68,9 @@ impl HallInner {
                 }
                 continue;
             };
-            if !welcome || link.idle().is_some_and(|idle| idle >= slot.config.limits.idle) {
+            let awaited = || self.watch_of(name, slot.whose).is_some_and(|w| w.is_awaited());
+            let idle = link.idle().is_some_and(|idle| idle >= slot.config.limits.idle);
+            if !welcome || (idle && !awaited()) {
                 self.put_away(slot);
             } else if link.ended().is_some() || link.is_hung() {
                 let hall = Arc::clone(self);
@@ -79,9 +83,9 @@ impl HallInner {
             } else if link.is_stale() {
                 let (hall, standing) = (Arc::clone(self), standing.cloned().unwrap_or_default());
                 self.tasks.spawn(async move {
-                    let name = &slot.config.name;
-                    if let Err(error) = hall.refresh(name, &standing, &link).await {
-                        tracing::debug!(server = %name, %error, "its lists could not be read");
+                    let config = &slot.config;
+                    if let Err(error) = hall.refresh(config, &standing, &link).await {
+                        tracing::debug!(server = %config.name, %error, "its lists could not be read");
                     }
                 });
             }

@@ -7,6 +7,7 @@ use narthex_gate::{ToolError, ToolOutput};
 use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Map, Value, json};
 
+use super::doubled::has_doubled_keys;
 use super::inert::make_inert;
 use crate::hall::Answered;
 use crate::sanitise::Scrubber;
@@ -52,7 +53,9 @@ fn result(
     };
     let clean = scan::result(value);
     let mut value = clean.value;
-    let mut changed = hidden.is_some() || clean.findings.iter().any(|f| f.code.bars());
+    // A key that is there twice would mean one thing to one reader and another to the next.
+    let mut changed =
+        hidden.is_some() || has_doubled_keys(text) || clean.findings.iter().any(|f| f.code.bars());
     changed |= make_inert(&mut value) > 0;
     if value.get("isError") == Some(&Value::Bool(true)) {
         changed |= scrub_texts(&mut value, scrubber);
@@ -100,7 +103,8 @@ fn scrub_texts(value: &mut Value, scrubber: &Scrubber) -> bool {
     changed
 }
 
-fn scrub_all(value: &mut Value, scrubber: &Scrubber) -> bool {
+/// Takes secrets and places out of every text. Says whether there were any.
+pub(super) fn scrub_all(value: &mut Value, scrubber: &Scrubber) -> bool {
     match value {
         Value::String(text) => {
             let scrubbed = scrubber.scrub(text);
@@ -155,7 +159,8 @@ const fn may_have_acted(fault: &UpstreamFault) -> bool {
     }
 }
 
-const PROVENANCE: &str = "narthex/provenance";
+/// Where it is said whose something is.
+pub(super) const PROVENANCE: &str = "narthex/provenance";
 const COST: &str = "/_meta/narthex~1cost";
 const MAX_TOLD: usize = 16;
 const MAX_DATA: usize = 16 * 1024;

@@ -36,11 +36,29 @@ fn one(item: &mut Value) -> bool {
             _ if ACTIVE.contains(&essence.as_str()) || essence.ends_with("+xml") => {
                 if bytes.is_some() { BYTES } else { TEXT }
             }
-            Some(data) if lies(&essence, data) => BYTES,
+            Some(data) if lies(&essence, data) || is_more(&essence, data) => BYTES,
+            // A picture is bytes; what comes as text is none.
+            None if is_shown(&essence) => TEXT,
             _ => return false,
         };
     map.insert("mimeType".to_owned(), inert.into());
     true
+}
+
+/// Whether something is shown or played where it is opened.
+fn is_shown(mime: &str) -> bool {
+    ["image/", "audio/", "video/"].iter().any(|kind| mime.starts_with(kind))
+}
+
+/// Whether what is a picture, a sound or a document is a page or a script as well: a reader that does
+/// not believe what it is called would run it.
+fn is_more(mime: &str, data: &str) -> bool {
+    if !is_shown(mime) && mime != "application/pdf" {
+        return false;
+    }
+    let Ok(mut bytes) = STANDARD.decode(data) else { return false };
+    bytes.make_ascii_lowercase();
+    RUNS.iter().any(|mark| bytes.windows(mark.len()).any(|piece| piece == *mark))
 }
 
 /// Whether a picture or a sound is none.
@@ -59,6 +77,9 @@ fn lies(mime: &str, data: &str) -> bool {
     !starts.iter().any(|start| bytes.starts_with(start))
 }
 
+/// What begins something that runs. Long enough not to be in a picture by chance.
+const RUNS: &[&[u8]] =
+    &[b"<script", b"<iframe", b"<html", b"<!doctype", b"<?php", b"<svg ", b"<svg>", b"javascript:"];
 const TEXT: &str = "text/plain";
 const BYTES: &str = "application/octet-stream";
 const ACTIVE: &[&str] = &[
@@ -91,6 +112,12 @@ mod tests {
             (json!({"mimeType": "text/html", "blob": html}), "application/octet-stream"),
             (json!({"mimeType": "image/png", "data": html}), "application/octet-stream"),
             (json!({"mimeType": "image/png", "data": png}), "image/png"),
+            (
+                json!({"mimeType": "image/gif", "data": "R0lGODlhLyo8c2NyaXB0PmFsZXJ0KDEpPC9zY3JpcHQ+Ki8="}),
+                "application/octet-stream",
+            ),
+            (json!({"mimeType": "image/gif", "data": "R0lGODlhAQABAAAAACw="}), "image/gif"),
+            (json!({"mimeType": "image/png", "text": "<svg onload=alert(1)>"}), "text/plain"),
             (json!({"mimeType": "text/plain", "text": "<script>"}), "text/plain"),
             (json!({"mimeType": "application/json", "text": "{}"}), "application/json"),
         ] {

@@ -4,7 +4,10 @@
 //! for it. A call looks again: at what is approved now, and at what the server offers now.
 
 mod answer;
+mod arrange;
 mod asks;
+mod doubled;
+mod heard;
 mod inert;
 mod specs;
 mod template;
@@ -14,16 +17,19 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use narthex_core::{
-    DefinitionKind, DefinitionName, EntityType, PolicyAction, Question, Reason, ServerTarget, Slug,
-    Target,
+    AgentId, DefinitionKind, DefinitionName, EntityType, PolicyAction, Question, Reason,
+    ServerTarget, Slug, Target,
 };
 use narthex_gate::{
     Asks, CallContext, Foreign, Intent, Local, Observe, RecordedIntent, Staged, Surface,
     SurfaceInfo, ToolError, ToolOutput, ToolSpec,
 };
 use serde_json::{Map, Value, json};
+use tokio::sync::broadcast;
 
+use self::arrange::{arrange, is_arranged};
 use self::asks::{Call, Wanted};
+use self::heard::Hearing;
 use crate::config::{ServerConfig, ServerName};
 use crate::hall::{Answered, HallFault, Offered, ServerHall, View, Whose};
 use crate::pin::Definition;
@@ -84,7 +90,7 @@ impl ServerSurface {
     fn wants(&self, tool: &str, arguments: &Value) -> Option<DefinitionName> {
         let text = |pointer: &str| arguments.pointer(pointer).and_then(Value::as_str);
         match tool {
-            Foreign::READ => {
+            Foreign::READ | Foreign::SUBSCRIBE | Foreign::UNSUBSCRIBE => {
                 let uri = text("/uri")?;
                 let listed = self.foreign.resources.iter().flatten().any(|item| item.name == uri);
                 if listed {
@@ -140,7 +146,29 @@ impl ServerSurface {
             name,
             input_schema: self.schemas.get(tool).map(|schemas| Arc::clone(&schemas.input)),
             progress: intent.progress().cloned(),
+            logs: None,
         }
+    }
+
+    /// Asks the server: once, or as often as it takes if it may ask something itself.
+    async fn asked(
+        &self,
+        view: &View,
+        intent: &RecordedIntent,
+        wants: &DefinitionName,
+        question: Wanted,
+    ) -> Result<Answered, ToolError> {
+        let can = Self::may_ask(view, intent);
+        if can.is_nothing() && intent.goes_on().is_none() {
+            let question = question.once(view.config.limits.call);
+            let whose = Whose::Agent(intent.context().principal.agent.id);
+            let asked = self.hall.ask(view, whose, Some(wants), question).await;
+            return asked.map_err(|fault| told(&fault));
+        }
+        let (hall, server) = (&self.hall, &self.slug);
+        let answered = Call { hall, server, view, intent, wants }.made(question, can).await?;
+        self.hall.heed(view, &answered.answer).await;
+        Ok(answered)
     }
 
     /// The server as the caller has it now, which may be otherwise than when it was listed.
@@ -177,9 +205,16 @@ impl Surface for ServerSurface {
         Some(&self.foreign)
     }
 
+    fn changes(&self, agent: AgentId) -> Option<broadcast::Receiver<Arc<str>>> {
+        let name = self.slug.as_str().parse().ok().filter(|_| self.foreign.watches)?;
+        Some(self.hall.changes(&name, agent))
+    }
+
     fn asks(&self, tool: &ToolSpec, arguments: Option<&Value>, _context: &CallContext) -> Asks {
         let is_passage = self.passages.iter().any(|passage| passage.name == tool.name);
         let what = match arguments {
+            // It is about all of the server.
+            Some(_) if tool.name == Foreign::SET_LEVEL => None,
             Some(arguments) => match self.wants(&tool.name, arguments) {
                 Some(what) => Some(what),
                 // It is about nothing that was approved.
@@ -215,21 +250,22 @@ impl Surface for ServerSurface {
         arguments: Value,
     ) -> Result<ToolOutput, ToolError> {
         let tool = intent.tool();
-        let wants = self.wants(tool, &arguments).ok_or_else(ToolError::not_found)?;
+        let wants = self.wants(tool, &arguments);
         let view = self.view(intent).await?;
-        let question = self.question(tool, arguments, intent);
-        let can = Self::may_ask(&view, intent);
-        let answered = if can.is_nothing() && intent.goes_on().is_none() {
-            let question = question.once(view.config.limits.call);
-            let whose = Whose::Agent(intent.context().principal.agent.id);
-            let asked = self.hall.ask(&view, whose, Some(&wants), question).await;
-            asked.map_err(|fault| told(&fault))?
-        } else {
-            let (hall, server) = (&self.hall, &self.slug);
-            let call = Call { hall, server, view: &view, intent, wants: &wants };
-            let answered = call.made(question, can).await?;
-            self.hall.heed(&view, &answered.answer).await;
-            answered
+        if is_arranged(tool) {
+            let (hall, agent) = (&self.hall, intent.context().principal.agent.id);
+            let wanted = (tool, wants.as_ref());
+            return arrange((hall, &self.slug), &view, agent, wanted, &arguments).await;
+        }
+        let wants = wants.ok_or_else(ToolError::not_found)?;
+        let mut question = self.question(tool, arguments, intent);
+        let hearing = Hearing::begin(&self.hall, &self.slug, &view, intent);
+        let (ear, hearing) = hearing.unzip();
+        question.logs = ear;
+        let asking = self.asked(&view, intent, &wants, question);
+        let answered = match hearing {
+            Some(hearing) => hearing.during(asking).await?,
+            None => asking.await?,
         };
         let output = self.schemas.get(tool).and_then(|schemas| schemas.output.as_ref());
         answer::take(&self.slug, answered, output)

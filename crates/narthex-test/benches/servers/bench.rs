@@ -22,15 +22,31 @@ pub(crate) struct Options {
     rounds: usize,
     /// Between two calls of one caller, where there is a pace.
     pace: Duration,
-    /// Other proxies: a name, and the command that starts one. `{url}` and `{stdio}` in it are the
-    /// server, `{port}` where it is to listen.
+    /// Other proxies: a name, and the command that starts one. `{url}` or `{stdio}` in it is the server,
+    /// which says what it is compared with; `{port}` is where it is to listen.
     pub(crate) beside: Vec<(String, String)>,
+    /// What stands already, in processes of its own; without it a house is opened in this one.
+    pub(crate) stands: Stands,
+}
+
+/// What was started by whoever runs this.
+#[derive(Debug, Default)]
+pub(crate) struct Stands {
+    /// The echo server at a URL.
+    pub(crate) url: Option<String>,
+    /// A house with that server as `url`, and another on pipes as `process`.
+    pub(crate) house: Option<String>,
+    /// The token of an agent who has both.
+    pub(crate) token: Option<String>,
+    /// The program `rmcp_caller`, which calls a server on pipes with rmcp's own client.
+    pub(crate) rmcp: Option<String>,
 }
 
 impl Options {
     pub(crate) fn parse(words: impl Iterator<Item = String>) -> anyhow::Result<Self> {
         let (pace, beside) = (Duration::from_millis(50), Vec::new());
-        let mut options = Self { calls: 4_000, rounds: 5, pace, beside };
+        let stands = Stands::default();
+        let mut options = Self { calls: 4_000, rounds: 5, pace, beside, stands };
         // Cargo says this to every benchmark.
         let mut words = words.filter(|word| word != "--bench");
         while let Some(word) = words.next() {
@@ -43,8 +59,14 @@ impl Options {
                     let both = value.split_once('=').context("--beside NAME=COMMAND")?;
                     options.beside.push((both.0.to_owned(), both.1.to_owned()));
                 }
+                "--url" => options.stands.url = Some(value),
+                "--house" => options.stands.house = Some(value),
+                "--token" => options.stands.token = Some(value),
+                "--rmcp" => options.stands.rmcp = Some(value),
                 _ => {
-                    bail!("unknown option {word}; there are --calls, --rounds, --pace-ms, --beside")
+                    bail!(
+                        "unknown option {word}; there are --calls, --rounds, --pace-ms, --beside, --url, --house, --token, --rmcp"
+                    )
                 }
             }
         }
@@ -72,7 +94,7 @@ pub(crate) struct Measured {
 
 /// Measures everything.
 pub(crate) async fn run(options: &Options) -> anyhow::Result<Vec<Line>> {
-    let ways = Ways::open(&options.beside).await?;
+    let ways = Ways::open(options).await?;
     let mut lines = Vec::new();
     for callers in [1, 16] {
         for paced in [false, true] {
@@ -146,6 +168,10 @@ struct Load {
 
 impl Load {
     async fn run(self, way: &Way) -> anyhow::Result<Measured> {
+        if let Some(elsewhere) = way.elsewhere() {
+            let (took, times) = elsewhere.run(self.callers, self.calls, self.pace).await?;
+            return Ok(measured(took, times));
+        }
         let mut callers = JoinSet::new();
         let each = (self.calls / self.callers).max(1);
         let start = Instant::now();
@@ -175,14 +201,18 @@ impl Load {
         while let Some(came) = callers.join_next().await {
             times.extend(came??);
         }
-        let took = start.elapsed();
-        times.sort_unstable();
-        let at = |part: usize| times.get((times.len() * part / 100).min(times.len() - 1)).copied();
-        #[expect(clippy::cast_precision_loss, reason = "a rate")]
-        let per_second = times.len() as f64 / took.as_secs_f64();
-        let (p50, p99) = (at(50).unwrap_or_default(), at(99).unwrap_or_default());
-        Ok(Measured { per_second, p50, p99 })
+        Ok(measured(start.elapsed(), times))
     }
+}
+
+fn measured(took: Duration, mut times: Vec<Duration>) -> Measured {
+    times.sort_unstable();
+    let last = times.len().saturating_sub(1);
+    let at = |part: usize| times.get((times.len() * part / 100).min(last)).copied();
+    #[expect(clippy::cast_precision_loss, reason = "a rate")]
+    let per_second = times.len() as f64 / took.as_secs_f64();
+    let (p50, p99) = (at(50).unwrap_or_default(), at(99).unwrap_or_default());
+    Measured { per_second, p50, p99 }
 }
 
 /// Of the rounds, each figure's median.

@@ -2,7 +2,8 @@
 //! servers`.
 //!
 //! Options: `--calls`, `--rounds`, `--pace-ms`, and `--beside NAME=COMMAND` for another
-//! proxy in front of the same server (see [`bench`]). `tests/it/servers/cost.rs` runs it at a tiny size.
+//! proxy in front of the same server (see [`bench`]). `scripts/bench-servers` runs it with the release
+//! program and other people's proxies in processes of their own; `tests/it/servers/cost.rs` at a tiny size.
 
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "it prints what it measured")]
 

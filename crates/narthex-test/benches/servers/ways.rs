@@ -1,4 +1,4 @@
-//! The ways to one echo server: our client on its pipes, HTTP, a house in front of either, and whatever
+//! The ways to one echo server: a client on its pipes (rmcp's, or ours), HTTP, a house in front of either, and whatever
 //! else is to be set beside that.
 
 use std::process::Stdio;
@@ -19,11 +19,12 @@ use narthex_server::owner::{Reply, Request, ServerReply, ServerRequest};
 use narthex_test::upstream::program;
 use narthex_test::{Client, Era, HouseOptions, TestHouse};
 use serde_json::{Map, json};
-use tokio::io::{AsyncBufReadExt as _, BufReader};
+use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader, Lines};
 use tokio::net::TcpStream;
-use tokio::process::{Child, Command};
+use tokio::process::{Child, ChildStdin, ChildStdout, Command};
+use tokio::sync::Mutex;
 
-use super::bench::Asks;
+use super::bench::{Asks, Options};
 
 /// Makes one call.
 #[async_trait]
@@ -45,6 +46,43 @@ enum To {
     Http(String, Option<String>),
     /// The same, with a handshake.
     Older(String),
+    /// A program that makes the calls itself.
+    Elsewhere(Box<Elsewhere>),
+}
+
+/// A program that makes calls by itself, and says how long they took.
+pub(crate) struct Elsewhere {
+    _program: Child,
+    line: Mutex<(ChildStdin, Lines<BufReader<ChildStdout>>)>,
+}
+
+impl Elsewhere {
+    fn start(program: &str, server: &str) -> anyhow::Result<Self> {
+        let mut command = Command::new(program);
+        command.args([server, "echo", "stdio"]).stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut child = command.kill_on_drop(true).spawn()?;
+        let to = child.stdin.take().context("its input")?;
+        let from = BufReader::new(child.stdout.take().context("its output")?).lines();
+        Ok(Self { _program: child, line: Mutex::new((to, from)) })
+    }
+
+    /// How long all of it took, and each call.
+    pub(crate) async fn run(
+        &self,
+        callers: usize,
+        calls: usize,
+        pace: Option<Duration>,
+    ) -> anyhow::Result<(Duration, Vec<Duration>)> {
+        let mut line = self.line.lock().await;
+        let (to, from) = &mut *line;
+        let pace = pace.unwrap_or_default().as_millis();
+        to.write_all(format!("{callers} {calls} {pace}\n").as_bytes()).await?;
+        let said = from.next_line().await?.context("it ended")?;
+        let times = said.split(' ').map(|time| time.parse().map(Duration::from_nanos));
+        let mut times: Vec<Duration> = times.collect::<Result<_, _>>()?;
+        ensure!(times.len() > 1, "{said}");
+        Ok((times.remove(0), times))
+    }
 }
 
 impl Way {
@@ -56,7 +94,16 @@ impl Way {
                 Arc::new(ByHttp { client: Client::new(url, token.clone()), session: None })
             }
             To::Older(url) => Arc::new(older(url).await?),
+            To::Elsewhere(_) => anyhow::bail!("it calls by itself"),
         })
+    }
+
+    /// What makes the calls, if that is not this process.
+    pub(crate) fn elsewhere(&self) -> Option<&Elsewhere> {
+        match &self.to {
+            To::Elsewhere(elsewhere) => Some(elsewhere),
+            _ => None,
+        }
     }
 }
 
@@ -73,6 +120,7 @@ impl Ask for ByPipes {
             deadline: Duration::from_secs(30),
             progress: None,
             asked: None,
+            logs: None,
         };
         let answer = self.0.ask(question).await?;
         ensure!(answer.get().contains("hello"), "{answer}");
@@ -117,52 +165,81 @@ fn params() -> Map<String, serde_json::Value> {
 /// All of them, with what they stand on.
 pub(crate) struct Ways {
     pub(crate) all: Vec<Way>,
-    house: TestHouse,
+    house: Option<TestHouse>,
     running: Vec<Child>,
 }
 
 impl Ways {
-    pub(crate) async fn open(beside: &[(String, String)]) -> anyhow::Result<Self> {
+    pub(crate) async fn open(options: &Options) -> anyhow::Result<Self> {
         let program = program()?;
         let own = program.to_str().context("the program's name")?.to_owned();
-        let (process, connection) = on_pipes(&own).await?;
-        let (listening, url) = over_http(&own).await?;
-        let options = HouseOptions { mode: Mode::Open, ..HouseOptions::default() };
-        let house = TestHouse::with(options).await?;
-        let servers = [
-            ("process", json!({"command": own, "args": ["echo", "stdio"], "tier": "T0"})),
-            ("url", json!({"url": url, "tier": "T0"})),
-        ];
-        let token = settle(&house, &servers).await?;
-        let at = |name: &str| house.url().replace("/mcp", &format!("/servers/{name}/mcp"));
+        let (mut running, stands) = (Vec::new(), &options.stands);
+        let on_pipes = if let Some(rmcp) = &stands.rmcp {
+            To::Elsewhere(Box::new(Elsewhere::start(rmcp, &own)?))
+        } else {
+            let (process, connection) = on_pipes(&own).await?;
+            running.push(process);
+            To::Pipes(connection)
+        };
+        let url = if let Some(url) = &stands.url {
+            url.clone()
+        } else {
+            let (listening, url) = over_http(&own).await?;
+            running.push(listening);
+            url
+        };
+        let (house, base, token) = match (&stands.house, &stands.token) {
+            (Some(base), Some(token)) => (None, base.clone(), token.clone()),
+            _ => in_this_process(&own, &url).await?,
+        };
+        let at = |name: &str| format!("{base}/servers/{name}/mcp");
         let way = |name: &str, direct: &str, to| Way {
             name: name.to_owned(),
             direct: direct.to_owned(),
             to,
         };
         let mut all = vec![
-            way(PIPES, PIPES, To::Pipes(connection)),
+            way(PIPES, PIPES, on_pipes),
             way("pipes, through Narthex", PIPES, To::Http(at("process"), Some(token.clone()))),
             way(HTTP, HTTP, To::Http(url.clone(), None)),
             way("HTTP, through Narthex", HTTP, To::Http(at("url"), Some(token))),
         ];
-        let mut running = vec![process, listening];
-        for (name, command) in beside {
+        for (name, command) in &options.beside {
             let (child, to) = start(command, &url, &own).await.with_context(|| name.clone())?;
             running.push(child);
-            all.push(way(name, HTTP, To::Older(to)));
+            // What wraps a process is set beside calling that process.
+            let direct = if command.contains("{stdio}") { PIPES } else { HTTP };
+            all.push(way(name, direct, To::Older(to)));
         }
         Ok(Self { all, house, running })
     }
 
     pub(crate) async fn close(mut self) -> anyhow::Result<()> {
         self.all.clear();
-        self.house.stop().await?;
+        if let Some(house) = self.house {
+            house.stop().await?;
+        }
         for mut child in self.running {
             child.kill().await?;
         }
         Ok(())
     }
+}
+
+/// A house in this process with both servers: where it is, and the token of an agent who has them.
+async fn in_this_process(
+    own: &str,
+    url: &str,
+) -> anyhow::Result<(Option<TestHouse>, String, String)> {
+    let options = HouseOptions { mode: Mode::Open, ..HouseOptions::default() };
+    let house = TestHouse::with(options).await?;
+    let servers = [
+        ("process", json!({"command": own, "args": ["echo", "stdio"], "tier": "T0"})),
+        ("url", json!({"url": url, "tier": "T0"})),
+    ];
+    let token = settle(&house, &servers).await?;
+    let base = house.url().trim_end_matches("/mcp").to_owned();
+    Ok((Some(house), base, token))
 }
 
 async fn on_pipes(program: &str) -> anyhow::Result<(Child, Arc<dyn Connection>)> {

@@ -69,6 +69,8 @@ fn while_they_are_off_every_command_says_how_to_turn_them_on() {
         &["mcp", "test", "up"],
         &["mcp", "logs", "up"],
         &["mcp", "call", "up", "echo"],
+        &["mcp", "login", "up"],
+        &["mcp", "logout", "up"],
         &["mcp", "import", "cursor"],
         &["mcp", "profiles", "list"],
         &["mcp", "profiles", "set", "claude", "work"],
@@ -78,6 +80,23 @@ fn while_they_are_off_every_command_says_how_to_turn_them_on() {
     assert!(house.says(&["mcp", "off"]).contains("already"));
     assert!(house.says(&["mcp", "on"]).contains("mcp.json"));
     house.says(&["mcp", "list"]);
+}
+
+#[test]
+fn nobody_signs_in_where_nothing_wants_it_or_nothing_is_approved() {
+    let house = House::new(&hostile(&script()));
+    house.says(&["mcp", "on"]);
+    assert!(house.fails(&["mcp", "login", "nope"], 3).contains("nope"));
+    assert!(stderr(&narthex(&["mcp", "login", "up"], &house.dir)).contains("not approved"));
+    house.says(&["mcp", "approve", "up", "--start-only", "--yes"]);
+    let refused = stderr(&narthex(&["mcp", "login", "up"], &house.dir));
+    assert!(refused.contains("nobody signs in to up"), "{refused}");
+    // Signing out says what was so, and is in the ledger whatever it was.
+    assert!(house.says(&["mcp", "logout", "up"]).contains("You were not signed in to up."));
+    let now = answer(&["mcp", "logout", "up"], &house.dir);
+    assert_eq!((&now["signed_in"], &now["changed"]), (&json!(false), &json!(false)));
+    let tail = answer(&["ledger", "tail", "-n", "20"], &house.dir);
+    assert!(tail.to_string().contains("server.logout"), "{tail}");
 }
 
 #[test]

@@ -63,13 +63,23 @@ impl Exchange {
         self: &Arc<Self>,
         question: UpstreamQuestion,
     ) -> Result<Box<RawValue>, UpstreamFault> {
-        let UpstreamQuestion { method, mut params, name, input_schema, deadline, progress, asked } =
-            question;
+        let UpstreamQuestion {
+            method,
+            mut params,
+            name,
+            input_schema,
+            deadline,
+            progress,
+            asked,
+            logs,
+        } = question;
         let id = self.talk.next_id();
         let headers = headers::modern(&method, &params, name.as_deref(), input_schema.as_deref())?;
         let declared = declared(asked.as_ref());
-        outgoing::dress(&mut params, Some(&declared), progress.is_some().then_some(id));
+        let (token, least) = (progress.is_some().then_some(id), logs.as_ref().map(|ear| ear.least));
+        outgoing::dress(&mut params, Some(&declared), token, least);
         let body = outgoing::request(id, &method, &params);
+        let _hears = self.talk.hear(id, logs);
         let answer = self.post(headers, body, deadline).await?;
         Ok(self.received(id, answer, progress.map(Ear::new)).await?)
     }
@@ -97,10 +107,11 @@ impl Exchange {
     ) -> (Session, Result<Box<RawValue>, Trouble>) {
         let id = self.talk.next_id();
         let mut params = question.params.clone();
-        outgoing::dress(&mut params, None, question.progress.is_some().then_some(id));
+        outgoing::dress(&mut params, None, question.progress.is_some().then_some(id), None);
         let body = outgoing::request(id, &question.method, &params);
         let session = self.session();
         let _attends = self.talk.attend(id, question.asked.clone());
+        let _hears = self.talk.hear(id, question.logs.clone());
         let mut cancels = Cancels { exchange: Arc::clone(self), id, armed: true };
         let answer = match self.post(session.headers(), body, question.deadline).await {
             Ok(answer) => {
@@ -168,7 +179,7 @@ impl Exchange {
         let (method, mut params) = ("server/discover", Map::<String, Value>::new());
         let headers = headers::modern(method, &params, None, None)?;
         let id = self.talk.next_id();
-        outgoing::dress(&mut params, Some(&Map::new()), None);
+        outgoing::dress(&mut params, Some(&Map::new()), None, None);
         let body = outgoing::request(id, method, &params);
         let answer = self.post(headers, body, self.talk.terms.connect_deadline).await?;
         self.received(id, answer, None).await

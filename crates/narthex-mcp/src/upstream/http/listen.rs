@@ -1,6 +1,7 @@
 //! What a server announces by itself: a stream that is kept open while the connection stands.
 //!
-//! Only changes of lists matter, so what was missed between two streams counts as one.
+//! What was missed of changes of lists between two streams counts as one; what was missed of a log, or
+//! of what is said of a resource, is missed.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -20,7 +21,8 @@ use crate::upstream::outgoing;
 /// Listens in a task of its own, if the server said that it announces anything.
 pub(super) fn begin(exchange: &Arc<Exchange>, greeting: &Greeting) {
     let announces = greet::announces(greeting);
-    if announces.is_empty() {
+    let speaks = !greeting.modern && greet::speaks_up(greeting);
+    if announces.is_empty() && !speaks {
         return;
     }
     let modern = greeting.modern.then_some(announces);
@@ -71,7 +73,7 @@ impl Exchange {
         let mut params = Map::new();
         params.insert("notifications".to_owned(), announces.clone().into());
         let headers = headers::modern(METHOD, &params, None, None)?;
-        outgoing::dress(&mut params, Some(&Map::new()), None);
+        outgoing::dress(&mut params, Some(&Map::new()), None, None);
         self.post(headers, outgoing::request(id, METHOD, &params), self.config.listen).await
     }
 }

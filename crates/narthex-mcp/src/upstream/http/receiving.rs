@@ -119,7 +119,7 @@ impl Exchange {
                 if method == "notifications/progress" {
                     self.progress(id, params, ear);
                 } else {
-                    self.talk.notice(&method, params);
+                    self.talk.notice(&method, params, about);
                 }
                 Heard::Else
             }

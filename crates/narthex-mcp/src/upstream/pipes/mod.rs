@@ -10,7 +10,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use bytes::Bytes;
 use narthex_gate::upstream::{
-    Connection, Greeting, UpstreamEra, UpstreamFault, UpstreamProgress, UpstreamQuestion,
+    Connection, Greeting, LogLevel, UpstreamEra, UpstreamFault, UpstreamProgress, UpstreamQuestion,
 };
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
@@ -94,9 +94,10 @@ impl Pipes {
         mut params: Map<String, Value>,
         progress: Option<mpsc::Sender<UpstreamProgress>>,
         declared: Option<&Map<String, Value>>,
+        least: Option<LogLevel>,
     ) -> Result<Pending, UpstreamFault> {
         let token = progress.is_some().then_some(id);
-        outgoing::dress(&mut params, declared, token);
+        outgoing::dress(&mut params, declared, token, least);
         let pending = self.waiting.begin(id, progress.map(Ear::new))?;
         let sent = self.outgoing.send(outgoing::request(id, method, &params)).await;
         // The writer is gone; the reader says why in a moment, if it has not yet.
@@ -106,12 +107,15 @@ impl Pipes {
 
     async fn ask(&self, question: UpstreamQuestion) -> Answered {
         let _place = self.talk.place()?;
-        let UpstreamQuestion { method, params, deadline, progress, asked, .. } = question;
+        let UpstreamQuestion { method, params, deadline, progress, asked, logs, .. } = question;
         let asking = async {
             let declared = self.talk.is_modern().then(|| declared(asked.as_ref()));
             let id = self.talk.next_id();
             let _attends = self.talk.attend(id, asked);
-            let mut pending = self.begin(id, &method, params, progress, declared.as_ref()).await?;
+            let least = logs.as_ref().map(|ear| ear.least);
+            let _hears = self.talk.hear(id, logs);
+            let declared = declared.as_ref();
+            let mut pending = self.begin(id, &method, params, progress, declared, least).await?;
             pending.cancels_by(self.outgoing.clone());
             pending.answer().await
         };
@@ -147,7 +151,7 @@ impl Pipes {
     async fn discover(&self, patience: Duration) -> Result<Found, UpstreamFault> {
         let id = self.talk.next_id();
         let mut pending =
-            self.begin(id, "server/discover", Map::new(), None, Some(&Map::new())).await?;
+            self.begin(id, "server/discover", Map::new(), None, Some(&Map::new()), None).await?;
         match timeout(patience, pending.answer()).await {
             Ok(Ok(raw)) => Found::of(&raw),
             Ok(Err(fault @ UpstreamFault::Refused { .. })) => Ok(Found::Refused(fault)),
@@ -160,7 +164,8 @@ impl Pipes {
     /// greeting after all; if it then refuses the second, the first holds.
     async fn initialize(&self, earlier: Option<Pending>) -> Result<Greeting, UpstreamFault> {
         let params = greet::initialize(&self.talk.declared);
-        let mut pending = self.begin(self.talk.next_id(), "initialize", params, None, None).await?;
+        let mut pending =
+            self.begin(self.talk.next_id(), "initialize", params, None, None, None).await?;
         let answer = match pending.answer().await {
             Err(fault @ UpstreamFault::Refused { .. }) => {
                 let late = earlier.and_then(|mut earlier| earlier.answered());
@@ -186,7 +191,7 @@ impl Pipes {
         }
         let mut params = Map::new();
         params.insert("notifications".to_owned(), announces.into());
-        outgoing::dress(&mut params, Some(&Map::new()), None);
+        outgoing::dress(&mut params, Some(&Map::new()), None, None);
         let id = self.talk.next_id();
         let Ok(mut pending) = self.waiting.begin(id, None) else { return };
         let request = outgoing::request(id, "subscriptions/listen", &params);

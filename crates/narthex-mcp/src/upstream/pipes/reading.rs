@@ -83,7 +83,7 @@ impl Reading {
 
     fn note(&self, method: &str, params: Option<&RawValue>) {
         if method != "notifications/progress" {
-            return self.talk.notice(method, params);
+            return self.talk.notice(method, params, None);
         }
         // Progress of what nobody asked, or with somebody else's token, is nobody's.
         let heard = progress::read(params).map(|(id, said)| self.waiting.progress(id, said));

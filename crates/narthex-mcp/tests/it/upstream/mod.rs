@@ -73,6 +73,7 @@ pub(crate) fn ask(method: &str, params: &Value) -> UpstreamQuestion {
         deadline: Duration::from_secs(5),
         progress: None,
         asked: None,
+        logs: None,
     }
 }
 

@@ -98,6 +98,7 @@ impl Desk {
             deadline: view.config.limits.call,
             progress: None,
             asked: None,
+            logs: None,
         };
         let asked = self.servers.ask(&view, Whose::Owner, Some(&definition), question).await;
         let answer = asked.map_err(OwnerError::from).and_then(|answered| {

@@ -9,7 +9,9 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use narthex_core::Reason;
-use narthex_gate::upstream::{AskedByServer, UpstreamFault, UpstreamProgress, UpstreamQuestion};
+use narthex_gate::upstream::{
+    AskedByServer, LogEar, UpstreamFault, UpstreamProgress, UpstreamQuestion,
+};
 use narthex_gate::{ClientCan, NotAsked, ToolError};
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -28,6 +30,7 @@ pub(in crate::surface) struct Wanted {
     pub(in crate::surface) name: Option<String>,
     pub(in crate::surface) input_schema: Option<Arc<Value>>,
     pub(in crate::surface) progress: Option<mpsc::Sender<UpstreamProgress>>,
+    pub(in crate::surface) logs: Option<LogEar>,
 }
 
 impl Wanted {
@@ -41,6 +44,7 @@ impl Wanted {
             deadline,
             progress: self.progress,
             asked: None,
+            logs: self.logs,
         }
     }
 }
@@ -90,6 +94,14 @@ pub(super) enum To {
 }
 
 impl To {
+    /// The server's own word for it, where it has one.
+    pub(super) fn key(&self) -> Option<&str> {
+        match self {
+            Self::Request(_) => None,
+            Self::Repeated(key) => Some(key),
+        }
+    }
+
     /// Says no. What came with an answer ends the call: nobody can say no to a part of it.
     pub(super) fn refuse(self, (code, why): (i64, String)) -> Result<(), ToolError> {
         match self {

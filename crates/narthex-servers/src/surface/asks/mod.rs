@@ -129,7 +129,11 @@ impl Call<'_> {
     }
 
     fn put_aside(&self, dialogue: Dialogue, asked: Vec<Asked>) -> ToolError {
-        let keyed = |(n, asked): (usize, Asked)| (format!("ask-{}", n + 1), asked);
+        let plain = asked.iter().all(|asked| asked.to.key().is_some_and(is_plain_key));
+        let keyed = |(n, asked): (usize, Asked)| match asked.to.key().filter(|_| plain) {
+            Some(key) => (key.to_owned(), asked),
+            None => (format!("ask-{}", n + 1), asked),
+        };
         let asked: Vec<(String, Asked)> = asked.into_iter().enumerate().map(keyed).collect();
         let asks = asked.iter().map(|(key, asked)| (key.clone(), asked.ask.clone())).collect();
         self.intent.put_aside(asks, Box::new(Aside { dialogue, asked }))
@@ -180,10 +184,19 @@ impl Asked {
     fn none(&self) -> Option<Value> {
         match self.ask.kind {
             AskKind::Form | AskKind::Url => Some(json!({"action": "cancel"})),
-            AskKind::Sampling => None,
+            AskKind::Sampling | AskKind::Roots => None,
         }
     }
 }
+
+/// Whether the client may be shown the server's own word for something it asks: a name, and no text.
+fn is_plain_key(key: &str) -> bool {
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.');
+    (1..=MAX_KEY).contains(&key.len()) && key.bytes().all(plain)
+}
+
+/// Bytes of such a word.
+const MAX_KEY: usize = 64;
 
 /// Answers by the server's own keys.
 type Responses = BTreeMap<String, Value>;

@@ -11,6 +11,7 @@ pub(super) fn taken(kind: AskKind, names: &[String], said: &Value) -> Option<Val
         AskKind::Url => action(said).map(|action| json!({"action": action})),
         AskKind::Form => form(names, said),
         AskKind::Sampling => sampled(said),
+        AskKind::Roots => roots(said),
     }
 }
 
@@ -53,12 +54,27 @@ fn sampled(said: &Map<String, Value>) -> Option<Value> {
     (whole && answer.to_string().len() <= MAX_SAMPLED).then_some(answer)
 }
 
+/// Folders, and what they are called.
+fn roots(said: &Map<String, Value>) -> Option<Value> {
+    let Some(Value::Array(roots)) = said.get("roots") else { return None };
+    let one = |root: &Value| {
+        let uri = root.get("uri")?.as_str().filter(|uri| uri.starts_with("file://"))?;
+        Some(match root.get("name").and_then(Value::as_str) {
+            Some(name) => json!({"uri": uri, "name": name}),
+            None => json!({"uri": uri}),
+        })
+    };
+    let roots: Vec<Value> = roots.iter().map(one).collect::<Option<_>>()?;
+    let answer = json!({"roots": roots});
+    (answer.to_string().len() <= MAX_FORM).then_some(answer)
+}
+
 const MAX_FORM: usize = 64 * 1024;
 const MAX_SAMPLED: usize = 256 * 1024;
 
 #[cfg(test)]
 mod tests {
-    use narthex_gate::AskKind::{Form, Sampling, Url};
+    use narthex_gate::AskKind::{Form, Roots, Sampling, Url};
     use serde_json::{Value, json};
 
     use super::taken;
@@ -96,6 +112,15 @@ mod tests {
                 ),
             ),
             (Sampling, json!({"role": "assistant", "content": long}), None),
+            (
+                Roots,
+                json!({"roots": [{"uri": "file:///a", "name": "a", "_meta": {}}, {"uri": "file:///b"}], "x": 1}),
+                Some(json!({"roots": [{"uri": "file:///a", "name": "a"}, {"uri": "file:///b"}]})),
+            ),
+            (Roots, json!({"roots": [{"uri": "https://a.example"}]}), None),
+            (Roots, json!({"roots": [{"uri": format!("file:///{long}")}]}), None),
+            (Roots, json!({"roots": "file:///a"}), None),
+            (Roots, json!({}), None),
             (Sampling, json!({"action": "accept"}), None),
         ] {
             let got: Option<Value> = taken(kind, &names, &said);

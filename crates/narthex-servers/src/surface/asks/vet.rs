@@ -29,6 +29,7 @@ pub(super) fn vet(
             Err((-32601, format!("{method} is not offered here")))
         }
     };
+    let params = if params.is_null() { json!({}) } else { params };
     let Value::Object(params) = clean(params, scrubber)? else { return Err(no("no parameters")) };
     match method {
         "elicitation/create" if params.get("mode").and_then(Value::as_str) == Some("url") => {
@@ -46,6 +47,12 @@ pub(super) fn vet(
             let params = sampling(server, params)?;
             Ok((Ask { kind, method: "sampling/createMessage", params }, Vec::new()))
         }
+        "roots/list" => {
+            let kind = offered(AskKind::Roots)?;
+            // Nothing of the server's goes along: there is nothing to say.
+            let params = json!({"_meta": {"narthex/provenance": {"server": server}}});
+            Ok((Ask { kind, method: "roots/list", params }, Vec::new()))
+        }
         _ => Err((-32601, "this is not offered here".to_owned())),
     }
 }
@@ -55,6 +62,7 @@ pub(super) fn kind_of(method: &str) -> &'static str {
     match method {
         "elicitation/create" => "elicitation",
         "sampling/createMessage" => "sampling",
+        "roots/list" => "roots",
         _ => "request",
     }
 }

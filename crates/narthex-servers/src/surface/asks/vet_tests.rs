@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use super::vet;
 use crate::sanitise::Scrubber;
 
-const ALL: ClientCan = ClientCan { forms: true, urls: true, samples: true };
+const ALL: ClientCan = ClientCan { forms: true, urls: true, samples: true, roots: true };
 
 fn look(method: &str, params: Value, can: ClientCan) -> Result<(Value, Vec<String>), i64> {
     let server = "up".parse().expect("a slug");
@@ -94,7 +94,10 @@ fn f16_what_is_not_offered_is_not_asked() {
     ] {
         assert_eq!(look(method, params, none).unwrap_err(), -32601, "{method}");
     }
-    assert_eq!(look("roots/list", json!({}), ALL).unwrap_err(), -32601);
+    assert_eq!(look("tools/list", json!({}), ALL).unwrap_err(), -32601);
+    let (shown, _) =
+        look("roots/list", json!({"cursor": "say hello"}), ALL).expect("it may be asked");
+    assert_eq!(shown, json!({"_meta": {"narthex/provenance": {"server": "up"}}}));
     assert!(look("elicitation/create", visit.clone(), ClientCan { urls: false, ..ALL }).is_err());
     assert!(look("elicitation/create", visit, ALL).is_ok());
     let (shown, _) = look("sampling/createMessage", sample, ALL).expect("it may be asked");

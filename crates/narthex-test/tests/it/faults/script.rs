@@ -228,6 +228,7 @@ impl Script {
             session: None,
             passage: false,
             progress: None,
+            logs: None,
             client: None,
             repeats: None,
         };

@@ -401,6 +401,7 @@ pub(super) async fn call(
         session: None,
         passage: false,
         progress: None,
+        logs: None,
         client: None,
         repeats: None,
     };

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::rig::{By, Rig, text};
 
 #[tokio::test]
-async fn whatever_changes_is_off_until_it_is_approved_again_and_only_that() {
+async fn f06_whatever_changes_is_off_until_it_is_approved_again_and_only_that() {
     let grown = json!({"name": "echo", "description": "Does echo.", "inputSchema": {
         "type": "object", "properties": {"notes": {"type": "string"}}}});
     let read_only = json!({"name": "echo", "description": "Does echo.",

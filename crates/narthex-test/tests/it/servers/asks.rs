@@ -52,6 +52,14 @@ fn ask(speaks: Speaks, (method, params): (&str, Value)) -> Step {
     }
 }
 
+/// Its word for what is asked, where it has one; ours where not.
+const fn key(speaks: Speaks) -> &'static str {
+    match speaks {
+        Speaks::Modern => "q",
+        _ => "ask-1",
+    }
+}
+
 /// What the server got for an answer.
 fn got(speaks: Speaks, result: &Value) -> Value {
     let pointer = match speaks {
@@ -111,7 +119,7 @@ async fn a_client_of_the_newer_revision_answers_by_repeating_the_call() {
                 let seq = rig.house.seq().await.unwrap();
                 let asked = client.call(&tool, json!({})).await.unwrap().result();
                 assert_eq!(asked["resultType"], "input_required", "{at} {asked}");
-                let params = &asked["inputRequests"]["ask-1"]["params"];
+                let params = &asked["inputRequests"][key(speaks)]["params"];
                 let shown = params.to_string();
                 assert!(shown.contains("\u{201c}up\u{201d}"), "{at} {shown}");
                 assert!(
@@ -120,7 +128,7 @@ async fn a_client_of_the_newer_revision_answers_by_repeating_the_call() {
                 );
                 let state = &asked["requestState"];
                 assert!(!state.to_string().contains("where-we-were"), "{at}");
-                let answers = json!({"ask-1": answer});
+                let answers = json!({key(speaks): answer});
                 let result = repeat(&client, &tool, state, answers.clone()).await.result();
                 assert_eq!(got(speaks, &result), *expected, "{at} {result}");
                 if speaks == Speaks::Modern {
@@ -255,7 +263,7 @@ async fn what_was_put_aside_is_nobody_elses_and_no_other_calls() {
         let asked = anna.call("t", json!({})).await.unwrap().result();
         let state = asked["requestState"].clone();
         let forged = json!(state.as_str().unwrap().chars().rev().collect::<String>());
-        let yes = json!({"ask-1": {"action": "accept", "content": {"city": "Rome"}}});
+        let yes = json!({key(speaks): {"action": "accept", "content": {"city": "Rome"}}});
         let no = Some(-32602);
         assert_eq!(repeat(&bert, "t", &state, yes.clone()).await.rpc_code(), no, "another agent");
         assert_eq!(repeat(&anna, "u", &state, yes.clone()).await.rpc_code(), no, "another tool");
@@ -307,7 +315,7 @@ async fn what_was_put_aside_ends_with_its_time_the_switch_and_its_server() {
                         .unwrap();
                 }
             }
-            let yes = json!({"ask-1": {"action": "accept", "content": {"city": "Rome"}}});
+            let yes = json!({key(speaks): {"action": "accept", "content": {"city": "Rome"}}});
             let answer = repeat(&client, "t", &asked["requestState"], yes).await;
             // A server that is asked anew, in the newer revision, has lost nothing by being off.
             let anew = speaks == Speaks::Modern && end == "off";
@@ -347,7 +355,7 @@ async fn what_was_approved_and_begun_goes_on_without_a_second_approval() {
         // What goes on is the call, not the approval.
         let anew = client.call("t", json!({})).await.unwrap();
         assert_eq!(anew.tool_code().as_deref(), Some("approval_used"), "{anew:?}");
-        let yes = json!({"ask-1": {"action": "accept", "content": {"city": "Rome"}}});
+        let yes = json!({key(speaks): {"action": "accept", "content": {"city": "Rome"}}});
         let result = repeat(&client, "t", &asked["requestState"], yes.clone()).await.result();
         assert_eq!(got(speaks, &result)["content"]["city"], "Rome", "{result}");
         let again = repeat(&client, "t", &asked["requestState"], yes).await;
@@ -367,7 +375,7 @@ async fn an_answer_does_not_leave_after_something_private_was_read() {
         let inside = rig.workspace("anna");
         let read = inside.call("search", json!({"query": "zebrafinch"})).await.unwrap();
         assert!(read.is_ok(), "{read:?}");
-        let yes = json!({"ask-1": {"action": "accept", "content": {"city": "Rome"}}});
+        let yes = json!({key(speaks): {"action": "accept", "content": {"city": "Rome"}}});
         let answer = repeat(&client, "t", &asked["requestState"], yes).await;
         assert_eq!(answer.tool_code().as_deref(), Some("egress_while_tainted"), "{answer:?}");
         // In the older revisions the same, while the call is under way.

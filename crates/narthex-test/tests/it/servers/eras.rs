@@ -1,6 +1,10 @@
 //! Clients of both eras in front of servers of both, over pipes and HTTP: results as they came,
 //! resources, prompts, completions, progress and cancellation.
 
+use std::sync::Arc;
+use std::time::Duration;
+
+use narthex_core::Reason;
 use narthex_test::Era;
 use narthex_test::upstream::{Script, Speaks, Step};
 use serde_json::{Value, json};
@@ -92,17 +96,142 @@ async fn a_call_that_is_given_up_is_cancelled_at_the_server() {
         let client = rig.client("anna", "up").await;
         let answer = client.call("hang", json!({})).await.unwrap();
         assert_eq!(answer.tool_code().as_deref(), Some("upstream_failed"), "{answer:?}");
-        if by == By::Pipes {
-            for _ in 0..100 {
-                let said = std::fs::read_to_string(&log).unwrap_or_default();
-                if said.contains("notifications/cancelled") {
-                    return;
+        until(&format!("{by:?}: it was not told"), || {
+            let said = std::fs::read_to_string(&log).unwrap_or_default();
+            // The newer revision over HTTP tells by closing, which the next test looks at.
+            said.contains("notifications/cancelled") || by == By::Http
+        })
+        .await;
+    }
+}
+
+/// A client that hangs up, or takes its call back, cancels it at the server, whatever both speak.
+#[tokio::test]
+async fn a_client_that_goes_away_cancels_its_call_at_the_server() {
+    for by in By::ALL {
+        for speaks in SERVERS {
+            for era in Era::ALL {
+                let at = format!("{by:?} {speaks:?} {era:?}");
+                let mut rig = Rig::new().await;
+                let given_up = rig.path().join("given-up");
+                let steps = [
+                    Step::AwaitCancel(25_000),
+                    Step::Write(given_up.display().to_string()),
+                    Step::Echo,
+                ];
+                let script = Script::new().speaking(speaks).tool("wait", steps);
+                rig.serve("up", by, &script, json!({})).await;
+                let client = rig.client("anna", "up").await.speaking(era);
+                let seq = rig.house.seq().await.unwrap();
+                let calling = client.call("wait", json!({}));
+                let gone = tokio::time::timeout(Duration::from_millis(800), calling).await;
+                assert!(gone.is_err(), "{at} {gone:?}");
+                // Long before its own patience ends.
+                until(&format!("{at}: it was not told"), || given_up.exists()).await;
+                let mut outcomes = Vec::new();
+                for _ in 0..100 {
+                    let records = rig.house.records_after(seq).await.unwrap();
+                    let of_call = records.into_iter().filter(|record| record.draft.tool == "wait");
+                    outcomes = of_call.map(|record| record.draft.reason).collect();
+                    if outcomes.contains(&Reason::Interrupted) {
+                        break;
+                    }
+                    tokio::time::sleep(Duration::from_millis(20)).await;
                 }
-                tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+                assert!(outcomes.contains(&Reason::Interrupted), "{at} {outcomes:?}");
             }
-            panic!("it was not told");
         }
     }
+}
+
+async fn until(otherwise: &str, so: impl Fn() -> bool) {
+    for _ in 0..400 {
+        if so() {
+            return;
+        }
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    panic!("{otherwise}");
+}
+
+fn steps_told(messages: &[Value], token: &Value) -> Vec<f64> {
+    let told = messages.iter().filter(|said| said["method"] == "notifications/progress");
+    told.map(|said| {
+        assert_eq!(&said["params"]["progressToken"], token, "{said}");
+        said["params"]["progress"].as_f64().unwrap()
+    })
+    .collect()
+}
+
+#[tokio::test]
+async fn progress_comes_in_order_under_the_clients_own_token_and_before_the_answer() {
+    for by in By::ALL {
+        for speaks in SERVERS {
+            let mut rig = Rig::new().await;
+            let steps = [Step::Progress { steps: 5, every_ms: 10 }, Step::text("done")];
+            let script = Script::new().speaking(speaks).tool("long", steps);
+            rig.serve("up", by, &script, json!({})).await;
+            for era in Era::ALL {
+                let client = rig.client("anna", "up").await.speaking(era);
+                for token in [json!("mine"), json!(7)] {
+                    let at = format!("{by:?} {speaks:?} {era:?} {token}");
+                    let params = json!({"name": "long", "arguments": {},
+                        "_meta": {"progressToken": token}});
+                    let answer = client.request("tools/call", params).await.unwrap();
+                    let messages = answer.messages();
+                    assert_eq!(steps_told(&messages, &token), [1.0, 2.0, 3.0, 4.0, 5.0], "{at}");
+                    assert!(answer.is_ok(), "{at} {answer:?}");
+                }
+                // Who gives no token hears nothing.
+                let answer = client.call("long", json!({})).await.unwrap();
+                assert_eq!(answer.messages().len(), 1, "{answer:?}");
+            }
+        }
+    }
+}
+
+/// The same surface on lines, as a process of ours would serve it.
+#[tokio::test]
+async fn progress_comes_on_lines_too() {
+    use narthex_gate::{ReadySurface, Stdio};
+    use narthex_mcp::{EdgeConfig, StdioServer};
+    use narthex_servers::surface::ServerSurface;
+    use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
+
+    let mut rig = Rig::new().await;
+    let steps = [Step::Progress { steps: 5, every_ms: 10 }, Step::text("done")];
+    rig.serve("up", By::Pipes, &Script::new().tool("long", steps), json!({})).await;
+    drop(rig.client("anna", "up").await);
+    let agents = rig.house.store().agents().await.unwrap();
+    let anna = agents.into_iter().find(|agent| agent.slug.as_str() == "anna").unwrap();
+    let hall = rig.house.house().servers().clone();
+    let view = hall.view(anna.id, &"up".parse().unwrap()).await.unwrap().unwrap();
+    let approved = hall.approved(&view.standing).await.unwrap();
+    let surface = ServerSurface::new(hall, &view.config, &approved, None);
+    let surface = Arc::new(ReadySurface::new(Arc::new(surface)).unwrap());
+    let gate = rig.house.house().gate().clone();
+    let server = StdioServer::new(gate, surface, Stdio::Agent(anna.id), EdgeConfig::default());
+    let ((mut to, input), (output, from)) =
+        (tokio::io::duplex(1 << 16), tokio::io::duplex(1 << 16));
+    let talking = async {
+        let params = json!({"name": "long", "arguments": {}, "_meta": {"progressToken": 7}});
+        let call = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params});
+        to.write_all(format!("{call}\n").as_bytes()).await.unwrap();
+        let (mut lines, mut said) = (BufReader::new(from).lines(), Vec::new());
+        while let Some(line) = lines.next_line().await.unwrap() {
+            said.push(serde_json::from_str::<Value>(&line).unwrap());
+            if said.last().unwrap().get("id").is_some() {
+                break;
+            }
+        }
+        drop(to);
+        said
+    };
+    let serving = server.run(input, output, tokio_util::sync::CancellationToken::new());
+    let (said, served) = tokio::join!(talking, serving);
+    served.unwrap();
+    assert_eq!(steps_told(&said, &json!(7)), [1.0, 2.0, 3.0, 4.0, 5.0], "{said:?}");
+    assert_eq!(said.last().unwrap()["result"]["content"][0]["text"], "done", "{said:?}");
 }
 
 #[tokio::test]

@@ -1,10 +1,11 @@
 //! Family F: what a hostile server says of its tools, and what it answers. Each row over pipes and
 //! over HTTP.
 
+use narthex_test::Client;
 use narthex_test::upstream::{Script, Speaks, Step, definition};
 use serde_json::{Value, json};
 
-use super::rig::{By, Rig, text};
+use super::rig::{By, Rig};
 
 /// What it does; what must be in the answer; what must not.
 type Row<'a> = (&'a str, Vec<Step>, &'a [&'a str], &'a [&'a str]);
@@ -274,48 +275,6 @@ async fn f28_an_answer_that_is_not_what_its_schema_says_is_an_error() {
 }
 
 #[tokio::test]
-async fn f15_answers_of_nobodys_reach_nobody() {
-    use narthex_test::upstream::Id;
-    let said = |text: &str| json!({"content": [{"type": "text", "text": text}]});
-    let rows = [
-        ("wrong id", vec![Step::AnswerTo(Id::Off(1), said("leaked")), Step::text("right")]),
-        ("twice", vec![Step::text("right"), Step::Again, Step::Again]),
-        (
-            "garbage",
-            vec![Step::Line("garbage {".into()), Step::Line("[]".into()), Step::text("right")],
-        ),
-        ("not text", vec![Step::Hex("fffe00".into()), Step::text("right")]),
-        ("a flood", vec![Step::notify("notifications/message", 2_000), Step::text("right")]),
-    ];
-    let mut rig = Rig::new().await;
-    let mut script = Script::new();
-    for (n, (_, steps)) in rows.iter().enumerate() {
-        script = script.tool(&format!("t{n}"), steps.clone());
-    }
-    rig.serve("up", By::Pipes, &script, json!({})).await;
-    let client = rig.client("anna", "up").await;
-    for round in 0..3 {
-        for (n, (what, _)) in rows.iter().enumerate() {
-            let answer = client.call(&format!("t{n}"), json!({})).await.unwrap();
-            assert_eq!(text(&answer.result()), "right", "{what} {round} {}", cut(&answer.text));
-            assert!(!answer.text.contains("leaked"), "{what}");
-        }
-    }
-}
-
-#[tokio::test]
-async fn f13_a_line_without_an_end_is_cut_off_and_the_server_with_it() {
-    let mut rig = Rig::new().await;
-    let script = Script::new()
-        .tool("endless", [Step::Endless(100 << 20), Step::text("never")])
-        .tool("echo", [Step::Echo]);
-    rig.serve("up", By::Pipes, &script, json!({"limits": {"lineBytes": 1 << 20}})).await;
-    let client = rig.client("anna", "up").await;
-    let answer = client.call("endless", json!({})).await.unwrap();
-    assert_eq!(answer.tool_code().as_deref(), Some("upstream_failed"), "{}", cut(&answer.text));
-}
-
-#[tokio::test]
 async fn f16_what_a_server_asks_of_its_client_is_refused() {
     for by in By::ALL {
         let mut rig = Rig::new().await;
@@ -356,36 +315,54 @@ async fn f19_one_byte_at_a_time_is_not_waited_for() {
     }
 }
 
+/// Each of these is there to be read, by anyone who runs as we do, and says so without walls.
 #[tokio::test]
 async fn f21_a_server_sees_what_it_was_given_and_nothing_else() {
+    const CANARY: &str = "canary-in-a-place-of-its-own";
     let mut rig = Rig::new().await;
     rig.variables.set("TOKEN", "s3cr3t-value-1234");
-    let keys = rig.house.dir().root().join("keys");
-    let database = rig.house.dir().database();
-    let steps = |path: &str| [Step::Read(path.to_owned())];
-    let script = Script::new()
-        .tool("environment", [Step::Environment])
-        .tool("parent", steps("/proc/{grandparent}/environ"))
-        .tool("database", steps(&database.display().to_string()))
-        .tool("keys", steps(&keys.display().to_string()))
-        .tool("home", steps("/root/.ssh"));
+    let home = tempfile::tempdir().unwrap();
+    std::fs::create_dir(home.path().join(".ssh")).unwrap();
+    let canary = home.path().join(".ssh/id_ed25519");
+    std::fs::write(&canary, CANARY).unwrap();
+    let key = std::fs::read_dir(rig.house.dir().root().join("keys")).unwrap().flatten().next();
+    let places = [
+        ("gateway", format!("/proc/{}/environ", std::process::id())),
+        ("database", rig.house.dir().database().display().to_string()),
+        ("key", key.expect("a key").path().display().to_string()),
+        ("canary", canary.display().to_string()),
+        ("home", home.path().join(".ssh").display().to_string()),
+    ];
+    let mut script = Script::new().tool("environment", [Step::Environment]);
+    for (name, path) in &places {
+        script = script.tool(name, [Step::Read(path.clone())]);
+    }
     // As far as this machine has walls at all.
     let offer = narthex_walls::probe();
-    let walls = json!({"preset": "offline"});
     let whole = narthex_walls::Walls::preset(narthex_walls::Preset::Offline);
     assert!(offer.holds(&whole).is_ok(), "this machine has no walls to try: {offer:?}");
-    rig.serve("up", By::Pipes, &script, json!({"env": {"GIVEN": "given-value"}, "walls": walls}))
-        .await;
-    let client = rig.client("anna", "up").await;
-    let environment = client.call("environment", json!({})).await.unwrap();
-    assert!(environment.text.contains("GIVEN"), "{}", cut(&environment.text));
-    for name in ["CARGO", "NARTHEX", "NEXTEST", "TOKEN", "LD_LIBRARY_PATH"] {
-        assert!(!environment.text.contains(name), "{name} in {}", cut(&environment.text));
+    let given = |walls: &str| json!({"env": {"GIVEN": "given-value"}, "walls": {"preset": walls}});
+    rig.serve("walled", By::Pipes, &script, given("offline")).await;
+    rig.serve("free", By::Pipes, &script, given("none")).await;
+    let (walled, free) = (rig.client("anna", "walled").await, rig.client("anna", "free").await);
+    for client in [&walled, &free] {
+        let environment = client.call("environment", json!({})).await.unwrap();
+        assert!(environment.text.contains("GIVEN"), "{}", cut(&environment.text));
+        for name in ["CARGO", "NARTHEX", "NEXTEST", "TOKEN", "LD_LIBRARY_PATH"] {
+            assert!(!environment.text.contains(name), "{name} in {}", cut(&environment.text));
+        }
     }
-    for name in ["parent", "database", "keys", "home"] {
-        let answer = client.call(name, json!({})).await.unwrap();
-        let read = answer.result()["structuredContent"]["read"][0].to_string();
-        assert!(read.contains("error") || read.contains("denied"), "{name}: {read}");
+    for (name, _) in &places {
+        let read = async |client: &Client| {
+            let answer = client.call(name, json!({})).await.unwrap();
+            answer.result()["structuredContent"]["read"][0].clone()
+        };
+        let (inside, outside) = (read(&walled).await, read(&free).await);
+        assert_eq!(outside["read"], true, "{name} is there to be read: {outside}");
+        assert_eq!(inside["read"], false, "{name}: {inside}");
+        let why = inside["why"].as_str().unwrap();
+        assert!(why.starts_with("Permission denied"), "{name}: {why}");
+        assert!(!inside.to_string().contains(CANARY), "{name}: {inside}");
     }
 }
 
@@ -425,20 +402,4 @@ async fn an_agents_own_token_is_never_sent_on() {
         }
         assert!(!format!("{request:?}").contains("nx_"), "an agent's token");
     }
-}
-
-#[tokio::test]
-async fn f31_another_version_is_an_event() {
-    let mut rig = Rig::new().await;
-    let mut script = Script::new().tool("echo", [Step::Echo]);
-    script.offer.server_info = Some(json!({"name": "x", "version": "1"}));
-    rig.serve("up", By::Http, &script, json!({})).await;
-    let since = rig.house.seq().await.unwrap();
-    script.offer.server_info = Some(json!({"name": "x", "version": "2"}));
-    rig.name("up", By::Http, &script, json!({})).await;
-    rig.approve_start("up").await.unwrap();
-    let client = rig.client("anna", "up").await;
-    assert!(client.call("echo", json!({})).await.unwrap().is_ok());
-    let actions = rig.actions_since(since).await;
-    assert!(actions.iter().any(|action| action == "server.changed"), "{actions:?}");
 }

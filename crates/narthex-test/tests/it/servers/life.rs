@@ -140,6 +140,108 @@ async fn one_that_crashes_is_tried_three_times_more_and_then_left_alone() {
     assert!(lines(&starts) > tried);
 }
 
+/// It greets, and never says what it offers: that is no connection, whoever waited for one.
+#[tokio::test]
+async fn one_that_hangs_before_it_says_what_it_offers_is_a_failure_like_any_other() {
+    for by in By::ALL {
+        for speaks in [Speaks::Modern, Speaks::Legacy] {
+            let at = format!("{by:?} {speaks:?}");
+            let mut rig = Rig::new().await;
+            let script = Script::new().speaking(speaks).tool("echo", [Step::Echo]);
+            rig.serve("up", by, &script, json!({})).await;
+            let limits = json!({"limits": {"connectSeconds": 1, "restarts": 2}});
+            let hung = script.on("tools/list", [Step::Silence]);
+            rig.name("up", by, &hung, limits).await;
+            rig.approve_start("up").await.unwrap();
+            let client = rig.client("anna", "up").await;
+            // Whoever asked first went away, and it counts all the same.
+            let gone =
+                tokio::time::timeout(Duration::from_millis(200), client.call("echo", json!({})));
+            assert!(gone.await.is_err(), "{at}");
+            let end = tokio::time::Instant::now() + Duration::from_secs(20);
+            while state(&rig, "up").await.0 != "error" {
+                assert!(tokio::time::Instant::now() < end, "{at}: nothing was counted");
+                tokio::time::sleep(Duration::from_millis(50)).await;
+            }
+            // One start and two restarts, and then it is left alone.
+            loop {
+                let began = tokio::time::Instant::now();
+                let answer = client.call("echo", json!({})).await.unwrap();
+                assert_eq!(answer.tool_code().as_deref(), Some("upstream_failed"), "{at}");
+                assert!(began.elapsed() < Duration::from_secs(8), "{at}: {:?}", began.elapsed());
+                if text(&answer.result()).contains("only the owner can help") {
+                    break;
+                }
+                assert!(tokio::time::Instant::now() < end, "{at}: {answer:?}");
+                tokio::time::sleep(Duration::from_millis(100)).await;
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn one_that_nobody_asks_is_stopped_and_started_again_when_asked() {
+    let mut rig = Rig::new().await;
+    let starts = rig.path().join("starts");
+    let step = Step::ExitBefore { file: starts.clone(), starts: 0, code: 0 };
+    let script = Script::new().at_start([step]).tool("echo", [Step::Echo]);
+    rig.serve("up", By::Pipes, &script, json!({"limits": {"idleSeconds": 10}})).await;
+    let client = rig.client("anna", "up").await;
+    assert!(client.call("echo", json!({})).await.unwrap().is_ok());
+    let (began, before) = (tokio::time::Instant::now(), lines(&starts));
+    while state(&rig, "up").await.0 != "idle" {
+        assert!(began.elapsed() < Duration::from_secs(30), "it was not stopped");
+        tokio::time::sleep(Duration::from_millis(200)).await;
+    }
+    assert!(began.elapsed() >= Duration::from_secs(9), "{:?}", began.elapsed());
+    let (_, alive) = narthex_test::chaos::processes(&starts);
+    assert!(alive.is_empty(), "{alive:?}");
+    assert!(client.call("echo", json!({})).await.unwrap().is_ok());
+    assert_eq!(lines(&starts), before + 1);
+}
+
+/// At T3 the owner sees what it is done to, and types what only the owner is shown.
+#[tokio::test]
+async fn a_tool_at_t3_needs_its_target_and_a_nonce() {
+    use narthex_server::owner::{Answer, ApprovalRequest, Nonce, Reply, Request};
+    let mut rig = Rig::new().await;
+    let script = Script::new().tool("merge", [Step::Echo]);
+    // Without a target it could be done to anything: such a file is none.
+    rig.name("up", By::Pipes, &script, json!({"tools": {"merge": {"tier": "T3"}}})).await;
+    assert!(rig.info("up").await.unwrap_err().message.contains("needs a `target`"));
+    let tools = json!({"merge": {"tier": "T3", "target": "/id"}});
+    rig.serve("up", By::Pipes, &script, json!({"tools": tools})).await;
+    let client = rig.client("anna", "up").await;
+    assert_eq!(client.tools().await.unwrap(), ["merge"]);
+    let untold = client.call("merge", json!({})).await.unwrap();
+    assert_eq!(untold.tool_code().as_deref(), Some("one_target"), "{untold:?}");
+    let arguments = json!({"id": "pull-7"});
+    let waits = client.call("merge", arguments.clone()).await.unwrap();
+    assert_eq!(waits.tool_code().as_deref(), Some("approval_needed"), "{waits:?}");
+    let said: Value = serde_json::from_str(&text(&waits.result())).unwrap();
+    let approval = said["error"]["approval"]["id"].as_str().unwrap().to_owned();
+    let show = ApprovalRequest::Show { approval: approval.clone() };
+    let Reply::Approval(detail) = rig.house.owner(Request::Approval(show)).await.unwrap() else {
+        panic!("no approval");
+    };
+    assert!(detail.info.needs_nonce && format!("{:?}", detail.info).contains("pull-7"));
+    let nonce = detail.nonce.expect("a nonce");
+    let answer = |nonce: Option<Nonce>| {
+        let (digest, answer) = (detail.info.digest, Answer::Approve { nonce });
+        Request::Approval(ApprovalRequest::Answer { approval: approval.clone(), digest, answer })
+    };
+    assert!(rig.house.owner(answer(None)).await.is_err());
+    assert!(rig.house.owner(answer(Some(Nonce::typed("nonsense")))).await.is_err());
+    let still = client.call("merge", arguments.clone()).await.unwrap();
+    assert_eq!(still.tool_code().as_deref(), Some("approval_needed"), "{still:?}");
+    rig.house.owner(answer(Some(nonce))).await.unwrap();
+    let other = client.call("merge", json!({"id": "pull-8"})).await.unwrap();
+    assert_eq!(other.tool_code().as_deref(), Some("approval_needed"), "{other:?}");
+    assert!(client.call("merge", arguments.clone()).await.unwrap().is_ok());
+    let again = client.call("merge", arguments).await.unwrap();
+    assert!(!again.is_ok(), "{again:?}");
+}
+
 #[tokio::test]
 async fn one_that_hangs_holds_up_nobody_else_and_is_taken_away() {
     let mut rig = Rig::new().await;

@@ -23,6 +23,7 @@ fn question(tool: &str) -> UpstreamQuestion {
         deadline: Duration::from_secs(10),
         progress: None,
         asked: None,
+        logs: None,
     }
 }
 

@@ -96,6 +96,7 @@ async fn call(
         session: None,
         passage: false,
         progress: None,
+        logs: None,
         client: None,
         repeats: None,
     };
