@@ -11,7 +11,7 @@ use proptest::test_runner::{Config, TestCaseError, TestRunner};
 use super::world::{Rows, World, body, k, p, resolve, tie};
 use crate::history::Meeting;
 use crate::merge::{Base, Body, ConflictKind, How, MergePlan, Resolution, RowId, Side};
-use crate::testing::histories::{Was, merged};
+use crate::testing::histories::{Undecided, Was, merged};
 
 /// Something that is done to a graph. Branches and rows are taken modulo what there is.
 #[derive(Debug, Clone)]
@@ -114,7 +114,7 @@ impl Model {
                 let base = self.base(&shared, row);
                 so_far = match merged(&base, so_far.as_ref(), theirs.as_ref()) {
                     Ok(body) => body,
-                    Err(()) => return Was::Unclear,
+                    Err(Undecided) => return Was::Unclear,
                 };
             }
             known.extend(before);
@@ -142,7 +142,7 @@ impl Model {
             let to = match merged(&self.base(&shared, row), our, their) {
                 _ if said.contains_key(&row) => said[&row].clone(),
                 Ok(body) => body,
-                Err(()) => {
+                Err(Undecided) => {
                     conflicts.insert(row);
                     our.or(their).cloned()
                 }

@@ -228,18 +228,9 @@ impl Facts {
         merged.filter(Self::is_sound)
     }
 
-    /// Whether the two changed nothing of the same type or property since any of these: then nothing
-    /// can be wrong with both of them together.
-    pub fn apart(bases: &[&Self], ours: &Self, theirs: &Self) -> bool {
-        bases.iter().all(|base| {
-            let (ours, theirs) = (ours.subjects_since(base), theirs.subjects_since(base));
-            ours.is_disjoint(&theirs)
-        })
-    }
-
-    /// What it says something else about than another does: types and properties by their names
-    /// there. What is said of a property is said of its type as well, if it comes or goes.
-    fn subjects_since(&self, base: &Self) -> BTreeSet<String> {
+    /// What it says something else about than another does: types and properties, by what they are
+    /// stored under.
+    pub fn subjects_since(&self, base: &Self) -> BTreeSet<String> {
         let all: BTreeSet<&String> = self.0.keys().chain(base.0.keys()).collect();
         let unlike = all.into_iter().filter(|what| self.0.get(*what) != base.0.get(*what));
         let subject = |what: &String| what.split(' ').nth(1).unwrap_or_default().to_owned();

@@ -64,7 +64,7 @@ impl<S: Stage> Player<'_, S> {
             assert!(matches!(done, Err(GraphError::Conflicts(_))), "{done:?}");
             return false;
         };
-        let apart = Facts::apart(&bases, &ours.facts, &theirs.facts);
+        let apart = self.model.are_apart(into, from);
         let (mut said, mut asked) = (Wrote::new(), Vec::<(Row, Asked)>::new());
         for _ in 0..ROUNDS {
             let resolutions: Vec<Asked> = asked.iter().map(|(_, asked)| asked.clone()).collect();

@@ -30,7 +30,7 @@ mod tests;
 pub use acts::{ACT_BYTES, Act, Change, Person, Resolve, Stale};
 pub use facts::Facts;
 pub use model::{Key, Model, Row, Rows, Said};
-pub use naive::{Was, merged};
+pub use naive::{Undecided, Was, merged};
 pub use play::{Played, play};
 pub use seeds::{cases, seed_bytes, seeds};
 pub use stage::{MemoryStage, Stage};

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use narthex_core::{CommitId, Timestamp};
 
 use super::Facts;
-use super::naive::{Was, merged};
+use super::naive::{Undecided, Was, merged};
 use crate::merge::Body;
 
 /// A row: what its type is stored under, and which it is.
@@ -135,6 +135,22 @@ impl Model {
         one.before.intersection(&other.before).copied().collect()
     }
 
+    /// Whether the schemas of two branches go together whatever else they say: no commit that only
+    /// one of them has seen changed anything about a type or property that such a commit of the
+    /// other did, not even for a while.
+    pub fn are_apart(&self, one: usize, other: usize) -> bool {
+        let shared = self.shared(one, other);
+        let [one, other] = [one, other].map(|side| -> BTreeSet<String> {
+            let alone = self.head(side).before.difference(&shared).map(|at| &self.commits[*at]);
+            let changed = |of: &Whole| {
+                let parent = of.parent.map(|parent| &self.commits[parent].facts);
+                parent.map(|parent| of.facts.subjects_since(parent)).unwrap_or_default()
+            };
+            alone.flat_map(changed).collect()
+        });
+        one.is_disjoint(&other)
+    }
+
     /// The last of these commits: those that no other of them had seen.
     pub fn last(&self, within: &BTreeSet<usize>) -> Vec<usize> {
         let seen =
@@ -158,7 +174,7 @@ impl Model {
                 let base = self.base(&shared, row);
                 so_far = match merged(&base, so_far.as_ref(), theirs.as_ref()) {
                     Ok(body) => body,
-                    Err(()) => return Was::Unclear,
+                    Err(Undecided) => return Was::Unclear,
                 };
             }
             known.extend(before);
@@ -239,8 +255,8 @@ fn three(
             _ if said.contains_key(&row) => said[&row].clone(),
             Ok(body) => body,
             // Nobody can look at these to say how.
-            Err(()) if !facts.shows(&row) => our.cloned(),
-            Err(()) => {
+            Err(Undecided) if !facts.shows(&row) => our.cloned(),
+            Err(Undecided) => {
                 conflicts.insert(row.clone());
                 our.or(their).cloned()
             }
