@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqliteSynchronous};
-use sqlx::{AssertSqlSafe, ConnectOptions as _, Row as _, SqliteConnection};
+use sqlx::{AssertSqlSafe, ConnectOptions as _, Connection as _, Row as _, SqliteConnection};
 
 use super::{Fallible, data};
 
@@ -14,6 +14,18 @@ use super::{Fallible, data};
 pub(crate) struct Plain {
     conn: SqliteConnection,
     options: SqliteConnectOptions,
+}
+
+/// The same, closed.
+pub(crate) struct Closed(SqliteConnectOptions);
+
+impl Closed {
+    /// Opens the file and reads something.
+    pub(crate) async fn first(&self, n: u64) -> Fallible<SqliteConnection> {
+        let mut conn = self.0.connect().await?;
+        sqlx::query(POINT).bind(format!("p{n}")).fetch_all(&mut conn).await?;
+        Ok(conn)
+    }
 }
 
 impl Plain {
@@ -29,6 +41,11 @@ impl Plain {
         let mut conn = options.connect().await?;
         sqlx::raw_sql(TABLES).execute(&mut conn).await?;
         Ok(Self { conn, options })
+    }
+
+    pub(crate) async fn close(self) -> Fallible<Closed> {
+        self.conn.close().await?;
+        Ok(Closed(self.options))
     }
 
     /// All rows in one transaction, many in a statement.
