@@ -1,6 +1,6 @@
 //! Limits, errors, and reading page by page.
 
-use std::task::{Context, Poll, Waker};
+use std::task::{Context, Waker};
 
 use serde_json::json;
 
@@ -84,7 +84,7 @@ fn a_query_gives_way_between_its_steps_and_within_them() {
         let mut running = Box::pin(run_read(&mut view, &context, &read, &page));
         let mut waiting = Context::from_waker(Waker::noop());
         let mut turns = 1;
-        while let Poll::Pending = running.as_mut().poll(&mut waiting) {
+        while running.as_mut().poll(&mut waiting).is_pending() {
             turns += 1;
         }
         turns
