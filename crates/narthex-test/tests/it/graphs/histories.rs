@@ -132,6 +132,7 @@ fn more_histories_come_out_as_the_model_says() {
     come_out_as_the_model_says(2);
 }
 
+#[expect(clippy::print_stdout, reason = "what was played, for whoever asks")]
 fn come_out_as_the_model_says(part: u64) {
     let runtime = tokio::runtime::Runtime::new().unwrap();
     // One database for all: each history is a graph of its own. A failure leaves it as it is.
