@@ -30,6 +30,14 @@ impl Capability {
         }
     }
 
+    /// Whether whoever has only such capabilities looks and asks, and changes nothing that is
+    /// protected, however far the owner lets it go.
+    pub const fn only_suggests(self) -> bool {
+        match self {
+            Self::Read | Self::Suggest => true,
+        }
+    }
+
     /// The actions this capability can be narrowed to.
     pub fn actions(self) -> impl Iterator<Item = PolicyAction> {
         PolicyAction::ALL.into_iter().filter(move |action| action.capability() == self)
@@ -148,6 +156,11 @@ impl Grants {
     /// The capabilities that appear at all.
     pub fn capabilities(&self) -> BTreeSet<Capability> {
         self.0.iter().map(Grant::capability).collect()
+    }
+
+    /// Whether there is nothing beyond reading and suggesting.
+    pub fn only_suggest(&self) -> bool {
+        self.0.iter().all(|grant| grant.capability().only_suggests())
     }
 
     /// Every (capability, action, entity type) covered.

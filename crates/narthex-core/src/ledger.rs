@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Agent, AgentId, ApprovalMark, CallId, Cost, Digest, Reason, RequestId, Reserve, RunId, SessionId,
-    Slug, SpaceId, Taint, Tier, TokenId, Transport,
+    Agent, AgentId, ApprovalMark, CallId, Cost, Digest, Reason, RequestId, Reserve, RunId,
+    SessionId, Slug, SpaceId, Taint, Tier, TokenId, Transport,
 };
 
 /// Which step of a call a record is.

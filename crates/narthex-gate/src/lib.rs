@@ -38,8 +38,8 @@ pub use input::{
     InputNeeded, Kept, NotAsked, Repeats, Ticket,
 };
 pub use pipeline::{
-    Admitted, ClientAsker, ClientLog, Identified, Invocation, Method, ModeError, Refusal, Run, Stdio,
-    StopError, Telling,
+    Admitted, ClientAsker, ClientLog, Identified, Invocation, Method, ModeError, Refusal, Run,
+    Stdio, StopError, Telling,
 };
 pub use ready::{ReadySurface, SurfaceFault};
 pub use sessions::{NewSession, OpenSession, SessionInfo, SessionTerms};

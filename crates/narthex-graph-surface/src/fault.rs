@@ -28,7 +28,7 @@ pub(crate) fn told(error: GraphError) -> ToolError {
         | GraphError::Protected(_)
         | GraphError::Unmerged(_) => Reason::Conflict,
         GraphError::Exec(ExecError::Limit { .. }) => Reason::LimitReached,
-        GraphError::Exec(ExecError::TimedOut | ExecError::Cancelled) => Reason::DeadlineExceeded,
+        GraphError::Exec(ExecError::TimedOut) => Reason::DeadlineExceeded,
         GraphError::BranchName(_)
         | GraphError::Text(_)
         | GraphError::Params(_)

@@ -25,7 +25,7 @@ impl Gate {
     /// Makes a call: decides, records, acts, records.
     ///
     /// Acting and recording run in a task of their own, so that a client that hangs up cannot
-    /// leave a record half written; hanging up cancels what acts outside the house.
+    /// leave a record half written; hanging up ends what looks, and what acts outside the house.
     pub async fn call(
         &self,
         admitted: &Admitted,
@@ -114,7 +114,7 @@ impl Inner {
     ) -> Acted {
         let arguments = std::mem::take(&mut permit.arguments);
         match permit.weight.effects.site {
-            EffectSite::Observe => Some(self.observe(surface, &permit, arguments).await),
+            EffectSite::Observe => Some(self.observe(surface, &permit, arguments, hung_up).await),
             EffectSite::Local => self.change(surface, &permit, arguments).await,
             EffectSite::External => {
                 let permit = Arc::new(permit);
@@ -125,14 +125,20 @@ impl Inner {
         }
     }
 
-    /// One record; the answer is released only against its receipt.
+    /// One record; the answer is released only against its receipt. What nobody waits for any more
+    /// is not looked up to its end, and is in the record like anything else.
     async fn observe(
         &self,
         surface: &dyn Surface,
         permit: &Permit,
         arguments: Value,
+        hung_up: &CancellationToken,
     ) -> Result<ToolOutput, CallError> {
-        let looked = self.look(surface, permit, arguments).await;
+        let looked = tokio::select! {
+            biased;
+            looked = self.look(surface, permit, arguments) => looked,
+            () = hung_up.cancelled() => Err(ended(Reason::Interrupted)),
+        };
         if let Err(ToolError::Caller { reason: Reason::Stopped, .. }) = &looked {
             return self.fail(&permit.trace, permit.holder, stopped()).await;
         }

@@ -15,7 +15,7 @@ use super::Admitted;
 use super::approve::{Approved, Asked};
 use super::aside::Begun;
 use super::record::Trace;
-use super::telling::ClientLog;
+use super::saying::ClientLog;
 use crate::answer::over_budget;
 use crate::gate::{Inner, new_call};
 use crate::input::{AskableClient, Repeats};

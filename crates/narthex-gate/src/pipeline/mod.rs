@@ -30,8 +30,8 @@ pub use identify::{Identified, Refusal};
 pub use method::Method;
 pub use mode::ModeError;
 pub use run::Run;
-pub use stop::StopError;
 pub use saying::{ClientLog, Telling};
+pub use stop::StopError;
 
 pub(crate) use aside::{Asides, Begun, PutAside};
 pub(crate) use limits::Limits;

@@ -21,6 +21,7 @@ use tokio_util::sync::CancellationToken;
 use super::act::{Sealed, observed, stopped};
 use super::decide::Permit;
 use super::record::Trace;
+use super::telling::Ahead;
 use super::{Admitted, Invocation};
 use crate::gate::{Inner, new_call};
 use crate::surface::ClientWord;
@@ -199,7 +200,7 @@ impl Run {
         let mut answer = Sealed(looked);
         let unit = UnitOfWork {
             guards: inner.when_looked(&permit),
-            ..inner.releasing(&permit, &mut answer, observed)
+            ..inner.releasing(&permit, &mut answer, Ahead::default(), observed)
         };
         self.hold(HeldUnit { trace: permit.trace, holder: permit.holder, unit });
         answer.open_inside(Inside(()))

@@ -15,7 +15,9 @@ use serde_json::Value;
 use super::change::Held;
 use super::{input, output};
 use crate::fault::{FOREIGN, told};
-use crate::place::{Place, branch_named, changing, commit_named, invalid, taint_of};
+use crate::place::{
+    Place, branch_named, changing, commit_named, invalid, shape_of, taint_of, weight_on,
+};
 
 /// What becomes of a merge.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -36,7 +38,8 @@ impl Way {
 }
 
 impl Place<'_> {
-    /// Whoever may not go so far, or would rather not, asks.
+    /// Whoever may not go so far, or would rather not, asks. So does, for a protected branch,
+    /// whoever may only suggest: before anything is weighed, and however far it may go.
     pub(crate) async fn merge_way(
         self,
         into: &BranchName,
@@ -45,7 +48,11 @@ impl Place<'_> {
     ) -> Result<Way, ToolError> {
         let from = branch_named(Some(&input.from))?;
         self.hall.engine().branch(self.graph, &from).await.map_err(told)?;
-        let mut weight = self.weight(into, context).await?;
+        let branch = self.hall.engine().branch(self.graph, into).await.map_err(told)?;
+        if branch.protected && context.principal.agent.grants.only_suggest() {
+            return Ok(Way::Proposed);
+        }
+        let mut weight = weight_on(&shape_of(&branch, context));
         // On the agent's own branch nobody else loses anything: what is gone was given up where it
         // comes from, with the owner's word, and comes to others by another merge.
         if input.allow_data_loss && weight.tier > Tier::T1 {

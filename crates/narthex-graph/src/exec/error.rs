@@ -42,9 +42,6 @@ pub enum ExecError {
     /// It took too long.
     #[error("the query took too long; add a filter, an index or a limit")]
     TimedOut,
-    /// Nobody waits for it any more.
-    #[error("the query was called off")]
-    Cancelled,
     /// The caller's: this is no place in this answer.
     #[error(transparent)]
     Cursor(#[from] CursorError),

@@ -1,8 +1,6 @@
 //! How much a query may take.
 
 use std::fmt;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use super::ExecError;
@@ -22,10 +20,9 @@ pub struct Limits {
     pub hops: u32,
     /// Rows that one query changes.
     pub changes: u64,
-    /// When it is over.
+    /// When it is over. Whoever no longer wants the answer lets go of it: a query gives way
+    /// between its steps, and now and then within them.
     pub deadline: Option<Instant>,
-    /// Set by whoever no longer wants the answer.
-    pub cancelled: Option<Arc<AtomicBool>>,
 }
 
 impl Default for Limits {
@@ -38,7 +35,6 @@ impl Default for Limits {
             hops: 16,
             changes: 100_000,
             deadline: None,
-            cancelled: None,
         }
     }
 }
@@ -46,9 +42,6 @@ impl Default for Limits {
 impl Limits {
     /// Whether to go on.
     pub(crate) fn go_on(&self) -> Result<(), ExecError> {
-        if self.cancelled.as_ref().is_some_and(|flag| flag.load(Ordering::Relaxed)) {
-            return Err(ExecError::Cancelled);
-        }
         if self.deadline.is_some_and(|deadline| Instant::now() >= deadline) {
             return Err(ExecError::TimedOut);
         }

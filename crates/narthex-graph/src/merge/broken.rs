@@ -120,7 +120,7 @@ impl Sides<'_> {
                 let named: Result<Vec<_>, _> = named.map(|edge| self.name(edge)).collect();
                 kind = Some(ConflictKind::Cardinality {
                     edge: edge.clone(),
-                    found: *count,
+                    found: u32::try_from(*count).unwrap_or(u32::MAX),
                     min: *min,
                     max: *max,
                     edges: named?.into_iter().flatten().collect(),

@@ -93,8 +93,8 @@ pub enum ConflictKind {
     Cardinality {
         /// The type of the edges.
         edge: String,
-        /// How many there would be.
-        found: u64,
+        /// How many there would be. Of 32 bits like its bounds, and so a number in JSON.
+        found: u32,
         /// At least.
         min: u32,
         /// At most.
@@ -117,8 +117,9 @@ pub enum ConflictKind {
 /// Conflicts, a bounded number of them.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Conflicts {
-    /// How many there are.
-    pub total: usize,
+    /// How many there are. A merge is of fewer rows than 32 bits count, so this is a number in
+    /// JSON, where one of 64 bits would be a text.
+    pub total: u32,
     /// The first of them, by name.
     pub listed: Vec<Conflict>,
 }
@@ -127,7 +128,7 @@ impl Conflicts {
     /// Of these, keeping the first [`Conflicts::LISTED`].
     pub fn of(mut all: Vec<Conflict>) -> Self {
         all.sort_by(|a, b| a.row.cmp(&b.row));
-        let total = all.len();
+        let total = u32::try_from(all.len()).unwrap_or(u32::MAX);
         all.truncate(Self::LISTED);
         Self { total, listed: all }
     }
@@ -142,7 +143,7 @@ impl fmt::Display for Conflicts {
         for (n, conflict) in self.listed.iter().take(SHOWN).enumerate() {
             write!(f, "{} {conflict}", if n == 0 { ":" } else { ";" })?;
         }
-        if self.total > SHOWN { f.write_str("; and more") } else { Ok(()) }
+        if self.listed.len() > SHOWN { f.write_str("; and more") } else { Ok(()) }
     }
 }
 

@@ -1,7 +1,7 @@
 //! One moment of a graph in memory.
 
 use std::cmp::Ordering;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use async_trait::async_trait;
@@ -134,23 +134,23 @@ impl GraphView for MemoryView {
         words: &[String],
         prefix: bool,
         limit: u32,
-    ) -> Result<Option<Vec<(RowNo, f64)>>, StoreError> {
+    ) -> Result<Option<Vec<RowNo>>, StoreError> {
         self.asked.push("search");
         if !self.is_indexed(index) {
             return Ok(None);
         }
-        let texts: Vec<(RowNo, Vec<&str>)> = self
-            .everything()
-            .into_iter()
-            .filter_map(|(row, version)| {
-                let (_, text) = version.texts.iter().find(|(of, _)| *of == index)?;
-                Some((row.row, text.split(' ').filter(|word| !word.is_empty()).collect()))
+        let is = |has: &str, word: &str| if prefix { has.starts_with(word) } else { has == word };
+        let has = |version: &Version| {
+            let text = version.texts.iter().find(|(of, _)| *of == index);
+            text.is_some_and(|(_, text)| {
+                words.iter().all(|word| text.split(' ').any(|has| is(has, word)))
             })
-            .collect();
-        let mut found = bm25(&texts, words, prefix);
-        found.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
-        found.truncate(limit as usize);
-        Ok(Some(found))
+        };
+        let rows = self.everything().into_iter().filter(|(_, version)| has(version));
+        let mut rows: Vec<RowNo> = rows.map(|(row, _)| row.row).collect();
+        rows.sort_unstable();
+        rows.truncate(if words.is_empty() { 0 } else { limit as usize });
+        Ok(Some(rows))
     }
 
     async fn touched(
@@ -252,42 +252,3 @@ fn compare(a: &Json, b: &Json) -> Option<Ordering> {
 fn whole(number: &serde_json::Number) -> Option<i128> {
     number.as_i64().map(i128::from).or_else(|| number.as_u64().map(i128::from))
 }
-
-/// Those that have all the words, with how well.
-#[expect(clippy::cast_precision_loss, reason = "a score is a rough thing")]
-fn bm25(texts: &[(RowNo, Vec<&str>)], words: &[String], prefix: bool) -> Vec<(RowNo, f64)> {
-    let is = |has: &str, word: &str| if prefix { has.starts_with(word) } else { has == word };
-    let times = |text: &[&str], word: &str| text.iter().filter(|has| is(has, word)).count();
-    let count = texts.len() as f64;
-    let mean = texts.iter().map(|(_, text)| text.len()).sum::<usize>() as f64 / count.max(1.0);
-    let words: BTreeMap<&str, usize> = words
-        .iter()
-        .map(|word| {
-            let having = texts.iter().filter(|(_, text)| times(text, word) > 0).count();
-            (word.as_str(), having)
-        })
-        .collect();
-    let score = |text: &[&str]| -> Option<f64> {
-        let mut score = 0.0;
-        for (word, having) in &words {
-            let times = times(text, word) as f64;
-            if times == 0.0 {
-                return None;
-            }
-            let having = *having as f64;
-            let rarity = (1.0 + (count - having + 0.5) / (having + 0.5)).ln();
-            let length = 1.0 - B + B * text.len() as f64 / mean.max(1.0);
-            score += rarity * times * (K + 1.0) / (times + K * length);
-        }
-        Some(score)
-    };
-    if words.is_empty() {
-        return Vec::new();
-    }
-    texts.iter().filter_map(|(row, text)| Some((*row, score(text)?))).collect()
-}
-
-/// How much a word that comes again counts.
-const K: f64 = 1.2;
-/// How much the length of a text counts.
-const B: f64 = 0.75;

@@ -1,8 +1,8 @@
 //! Graphs beside plain SQL: the same rows in both, one after the other, and how long each takes.
 //!
 //! Ours is what a call does: the engine prepares, the store commits with a record and flushes. The
-//! other is what one would write by hand on tables of the natural shape, in a file with the same
-//! settings. Medians are reported, ours as a multiple of the other.
+//! other is what one would write by hand on tables of the natural shape, in the same file with the
+//! same settings. Medians are reported, ours as a multiple of the other.
 
 #![allow(
     clippy::cast_possible_truncation,
@@ -27,6 +27,7 @@ use data::Size;
 use ours::Ours;
 use plain::Plain;
 pub(crate) use report::{Line, Report};
+use sqlx::Connection as _;
 
 pub(crate) type Fallible<T> = Result<T, Box<dyn std::error::Error + Send + Sync>>;
 
@@ -75,25 +76,56 @@ impl Options {
 pub(crate) async fn run(options: &Options, said: impl Fn(&str)) -> Fallible<Report> {
     let dir = tempfile::tempdir()?;
     let mut report = Report::default();
-    let house = ours::House::open(dir.path()).await?;
     for times in &options.times {
         let size = Size { nodes: options.nodes * times, edges: options.edges * times };
         said(&format!("{} nodes, {} edges", size.nodes, size.edges));
         let file = dir.path().join(format!("{times}.ndjson"));
         data::write(&file, size)?;
         let slug = format!("times-{times}");
-        let plain = Plain::open(&dir.path().join(format!("{slug}.db"))).await?;
+        // A house for each size, and the tables of the other in its database.
+        let house = ours::House::open(&dir.path().join(&slug)).await?;
+        let plain = Plain::open(house.database()).await?;
         let ours = house.graph(&slug).await?;
         let mut bench = Bench { ours, plain, size, options, report: &mut report, peak: 0 };
         bench.loads(&file).await?;
         bench.looks().await?;
         bench.changes().await?;
         bench.looks_again().await?;
-        let peak = bench.peak;
+        let (peak, plain) = (bench.peak, bench.plain);
         report.peaks.push((size.nodes + size.edges, peak));
+        let line = opened(house, &slug, plain, size, options.rounds.min(10)).await?;
+        report.lines.push(line);
     }
-    house.close().await?;
     Ok(report)
+}
+
+/// The store opened from its file, as after a start, and a first answer from it. (`open` is of a graph
+/// in a store that is open.)
+async fn opened(
+    house: ours::House,
+    slug: &str,
+    plain: Plain,
+    size: Size,
+    rounds: usize,
+) -> Fallible<Line> {
+    // A log that anybody still has open would look like a crash to whoever opens the store.
+    let plain = plain.close().await?;
+    let mut shut = house.close().await?;
+    let (mut ours, mut others) = (Vec::new(), Vec::new());
+    for round in 0..rounds as u64 {
+        let n = data::some(round, size.nodes);
+        let start = Instant::now();
+        let house = shut.open().await?;
+        house.first(slug, n).await?;
+        ours.push(start.elapsed());
+        shut = house.close().await?;
+        let start = Instant::now();
+        let conn = plain.first(n).await?;
+        others.push(start.elapsed());
+        conn.close().await?;
+    }
+    let (what, rows) = ("open the store and a graph".to_owned(), size.nodes + size.edges);
+    Ok(Line { what, rows, ours: median(ours), plain: median(others) })
 }
 
 /// One size.

@@ -1,7 +1,7 @@
 //! Ours: the engine over the store, each change with its record.
 
 use std::io::Read as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -26,16 +26,38 @@ use super::data::{self, SCHEMA};
 
 /// A house that graphs are in.
 pub(crate) struct House {
+    dir: PathBuf,
     store: Arc<SqliteStore>,
     space: SpaceId,
 }
 
+/// One that is closed.
+pub(crate) struct Shut(PathBuf, SpaceId);
+
+impl Shut {
+    pub(crate) async fn open(self) -> Fallible<House> {
+        Ok(House { store: store(&self.0).await?, dir: self.0, space: self.1 })
+    }
+}
+
+/// The store of a house. The tables beside ours are written by another hand, which is looked for
+/// only where it is not expected.
+async fn store(dir: &Path) -> Fallible<Arc<SqliteStore>> {
+    let (head, seal) = (HeadKey::new([42; 32]), SealKey::from_seed(&[43; 32]));
+    let head_file = dir.join("house.head");
+    let mut config = SqliteConfig::new(database(dir), head_file, head, seal, Arc::new(SystemClock));
+    config.other_hands = Duration::MAX;
+    Ok(Arc::new(SqliteStore::open(config).await?))
+}
+
+fn database(dir: &Path) -> PathBuf {
+    dir.join("house.db")
+}
+
 impl House {
     pub(crate) async fn open(dir: &Path) -> Fallible<Self> {
-        let (head, seal) = (HeadKey::new([42; 32]), SealKey::from_seed(&[43; 32]));
-        let (database, head_file) = (dir.join("house.db"), dir.join("house.head"));
-        let config = SqliteConfig::new(database, head_file, head, seal, Arc::new(SystemClock));
-        let store = Arc::new(SqliteStore::open(config).await?);
+        std::fs::create_dir_all(dir)?;
+        let store = store(dir).await?;
         let space = Space {
             id: SpaceId::from_uuid(fresh_uuid()),
             slug: "bench".parse()?,
@@ -45,7 +67,7 @@ impl House {
         };
         let id = space.id;
         store.commit(UnitOfWork::effect(Effect::AddSpace(space), record())).await?;
-        Ok(Self { store, space: id })
+        Ok(Self { dir: dir.to_owned(), store, space: id })
     }
 
     pub(crate) async fn graph(&self, slug: &str) -> Fallible<Ours> {
@@ -71,8 +93,23 @@ impl House {
         Ok(ours)
     }
 
-    pub(crate) async fn close(self) -> Fallible<()> {
-        Ok(self.store.close().await?)
+    /// The file that everything is in.
+    pub(crate) fn database(&self) -> PathBuf {
+        database(&self.dir)
+    }
+
+    /// The first answer of a house that was just opened.
+    pub(crate) async fn first(&self, slug: &str, n: u64) -> Fallible<u64> {
+        let slug: Slug = slug.parse()?;
+        let engine = Engine::new(Arc::clone(&self.store) as _, Arc::new(SystemClock));
+        let graph = self.store.graph(&slug).await?.ok_or("no graph")?;
+        let params = json!({"slug": format!("p{n}")});
+        count(&engine, &graph, &Limits::default(), POINT, &params).await
+    }
+
+    pub(crate) async fn close(self) -> Fallible<Shut> {
+        self.store.close().await?;
+        Ok(Shut(self.dir, self.space))
     }
 }
 

@@ -2,11 +2,11 @@
 
 use std::collections::HashMap;
 use std::io::{BufRead as _, BufReader};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqliteSynchronous};
-use sqlx::{AssertSqlSafe, ConnectOptions as _, Row as _, SqliteConnection};
+use sqlx::{AssertSqlSafe, ConnectOptions as _, Connection as _, Row as _, SqliteConnection};
 
 use super::{Fallible, data};
 
@@ -16,11 +16,22 @@ pub(crate) struct Plain {
     options: SqliteConnectOptions,
 }
 
+/// The same, closed.
+pub(crate) struct Closed(SqliteConnectOptions);
+
+impl Closed {
+    /// Opens the file and reads something.
+    pub(crate) async fn first(&self, n: u64) -> Fallible<SqliteConnection> {
+        let mut conn = self.0.connect().await?;
+        sqlx::query(POINT).bind(format!("p{n}")).fetch_all(&mut conn).await?;
+        Ok(conn)
+    }
+}
+
 impl Plain {
-    pub(crate) async fn open(path: &Path) -> Fallible<Self> {
+    pub(crate) async fn open(path: PathBuf) -> Fallible<Self> {
         let options = SqliteConnectOptions::new()
             .filename(path)
-            .create_if_missing(true)
             .foreign_keys(true)
             .journal_mode(SqliteJournalMode::Wal)
             .synchronous(SqliteSynchronous::Full)
@@ -30,6 +41,11 @@ impl Plain {
         let mut conn = options.connect().await?;
         sqlx::raw_sql(TABLES).execute(&mut conn).await?;
         Ok(Self { conn, options })
+    }
+
+    pub(crate) async fn close(self) -> Fallible<Closed> {
+        self.conn.close().await?;
+        Ok(Closed(self.options))
     }
 
     /// All rows in one transaction, many in a statement.

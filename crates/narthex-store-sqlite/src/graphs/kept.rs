@@ -231,7 +231,7 @@ impl GraphView for Lent {
         words: &[String],
         prefix: bool,
         limit: u32,
-    ) -> Result<Option<Vec<(RowNo, f64)>>, StoreError> {
+    ) -> Result<Option<Vec<RowNo>>, StoreError> {
         let asked = self.asked()?.with_words(index, words, prefix, limit).await;
         self.answered(asked)
     }

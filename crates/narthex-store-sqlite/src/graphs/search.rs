@@ -1,4 +1,5 @@
-//! Rows by the words in their texts.
+//! Rows by the words in their texts. Only which they are: a full-text index counts over all
+//! branches, and a score from it would tell of those that a view does not show.
 
 use narthex_store::{RowNo, Tag};
 
@@ -14,7 +15,7 @@ impl SqliteView {
         words: &[String],
         prefix: bool,
         limit: u32,
-    ) -> Result<Option<Vec<(RowNo, f64)>>, Fault> {
+    ) -> Result<Option<Vec<RowNo>>, Fault> {
         if !self.is_indexed(index).await? {
             return Ok(None);
         }
@@ -26,10 +27,7 @@ impl SqliteView {
             vec![Given::Number(index.0), Given::Text(looked_for), Given::Number(limit.into())];
         let graph = self.graph;
         let text = self.packed(given, |layers| search_sql(layers, graph)).await?;
-        let hit = |pair: &str| {
-            let (row, score) = pair.split_once(' ').ok_or_else(|| Fault::damaged("a hit"))?;
-            Ok((RowNo(number(row)?), score.parse().map_err(Fault::damaged)?))
-        };
+        let hit = |row: &str| Ok(RowNo(number(row)?));
         text.split_terminator(';').map(hit).collect::<Result<_, Fault>>().map(Some)
     }
 }
@@ -51,8 +49,7 @@ fn looked_for(words: &[String], prefix: bool) -> String {
 pub(super) fn search_sql(layers: Layers<'_>, graph: i64) -> String {
     let arm = |fts: &str, texts: &str, seen: &[String]| {
         format!(
-            "SELECT t.row AS row, -bm25({fts}) AS score
-               FROM {fts} CROSS JOIN {texts} t ON t.n = {fts}.rowid
+            "SELECT t.row AS row FROM {fts} CROSS JOIN {texts} t ON t.n = {fts}.rowid
               WHERE {fts} MATCH ?2 AND t.tag = ?1 AND ({})",
             seen.join(" OR ")
         )
@@ -73,10 +70,7 @@ pub(super) fn search_sql(layers: Layers<'_>, graph: i64) -> String {
         let old = arm(&format!("graph_fts_old_{graph}"), "graph_texts_old", &superseded);
         arms = format!("{arms} UNION ALL {old}");
     }
-    format!(
-        "SELECT group_concat(format('%d %!.17g;', row, score), '')
-           FROM ({arms} ORDER BY 2 DESC, 1 LIMIT ?3)"
-    )
+    format!("SELECT group_concat(row || ';', '') FROM ({arms} ORDER BY 1 LIMIT ?3)")
 }
 
 /// Looked for at once. Beyond it there is no more to tell texts apart by.

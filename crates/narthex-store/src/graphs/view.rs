@@ -108,15 +108,16 @@ pub trait GraphView: Debug + Send {
         limit: u32,
     ) -> Result<Option<Vec<RowNo>>, StoreError>;
 
-    /// Rows whose text has all of these words (or, with `prefix`, words that begin so), with a
-    /// score that is higher the better. None as for [`GraphView::index`].
+    /// Rows whose text has all of these words (or, with `prefix`, words that begin so), in the
+    /// order of their numbers. How well they match is not a store's to say: what it counts spans
+    /// more than one place in a graph's history shows. None as for [`GraphView::index`].
     async fn search(
         &mut self,
         index: Tag,
         words: &[String],
         prefix: bool,
         limit: u32,
-    ) -> Result<Option<Vec<(RowNo, f64)>>, StoreError>;
+    ) -> Result<Option<Vec<RowNo>>, StoreError>;
 
     /// Every row that was written on a line after one commit and up to another, for each of these.
     async fn touched(

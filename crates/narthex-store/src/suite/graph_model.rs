@@ -209,7 +209,7 @@ async fn same(view: &mut dyn GraphView, expected: &Rows) {
     for word in 0..WORDS {
         let words = [format!("w{word}"), "all".to_owned()];
         let found = view.search(BY_TEXT, &words, false, 999).await.unwrap().unwrap();
-        let mut found: Vec<i64> = found.iter().map(|(row, _)| row.0).collect();
+        let mut found: Vec<i64> = found.iter().map(|row| row.0).collect();
         found.sort_unstable();
         let fits = |(tag, _), version: &Version| {
             tag == NODE && version.said.is_some_and(|(_, is)| is == word)

@@ -282,7 +282,7 @@ macro_rules! store_suite {
                 values_are_found_in_ranges,
                 indexes_follow_every_change_on_every_branch,
                 words_are_parted_by_spaces_only,
-                better_texts_score_higher_whatever_other_graphs_say,
+                words_are_found_in_order_whatever_is_said_elsewhere,
                 an_index_counts_from_when_it_was_built,
             }
             graph_model { any_history_reads_as_a_model_of_it, }

@@ -188,6 +188,7 @@ fn approved(disabled: bool) -> ServerStanding {
         disabled,
         start: Some(Digest::of(b"start")),
         definitions: [(name, Digest::of(b"look"))].into(),
+        ..ServerStanding::default()
     }
 }
 

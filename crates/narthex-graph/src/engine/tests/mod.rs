@@ -358,7 +358,12 @@ async fn the_page_on_graphs_is_true() {
     };
     let schema = crate::schema::Schema::read(&fences("pg").concat(), None).unwrap();
     let plans = crate::query::read(&fences("gq").concat(), &schema).unwrap();
-    assert!(plans.len() >= 10);
+    assert!(plans.len() >= 15);
+    // Whatever the language has, the page has an example of.
+    let shown = fences("gq").concat();
+    for word in SHOWN {
+        assert!(shown.contains(word), "no example of `{word}`");
+    }
     let rows = fences("ndjson").concat();
     for (n, text) in (1..).zip(rows.lines()) {
         crate::load::parse(&schema, n, text).unwrap();
@@ -376,3 +381,49 @@ async fn the_page_on_graphs_is_true() {
         assert_eq!(shown, table.trim(), "run again with UPDATE=1");
     }
 }
+
+/// What the page on graphs shows by example.
+const SHOWN: &[&str] = &[
+    "optional {",
+    "} or {",
+    "not {",
+    "<knows ",
+    "<knows>",
+    "{1,3}",
+    "$k:knows",
+    "distinct",
+    "having {",
+    "order {",
+    "limit ",
+    "count(",
+    "sum(",
+    "avg(",
+    "min(",
+    "max(",
+    " in ",
+    "is null",
+    "is not null",
+    "starts_with(",
+    "contains(",
+    "fuzzy(",
+    "match_text(",
+    "search(",
+    "bm25(",
+    "nearest(",
+    "rrf(",
+    "now()",
+    "date(",
+    "datetime(",
+    "lower(",
+    "upper(",
+    "length(",
+    "coalesce(",
+    " * ",
+    " % ",
+    " - ",
+    "return { $p }",
+    "insert ",
+    "update ",
+    "delete ",
+    "@description(",
+];

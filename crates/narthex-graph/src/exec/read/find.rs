@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use narthex_store::{IndexRange, RowNo};
 
 use super::access::{Access, Lookup};
-use super::machine::{Binding, Machine, Slot, Table};
+use super::machine::{Binding, Machine, Slot, Table, let_others};
 use super::vars::loaded_vars;
 use crate::exec::ExecError;
 use crate::exec::eval::{Eval, NoRow};
@@ -34,7 +34,7 @@ impl Machine<'_> {
         let found = self.found(var, access).await?;
         match join {
             Some((property, equal)) => self.joined(table, var, &found, property, equal).await,
-            None => self.crossed(&table, var, &found),
+            None => self.crossed(&table, var, &found).await,
         }
     }
 
@@ -74,12 +74,18 @@ impl Machine<'_> {
         Ok(next)
     }
 
-    fn crossed(&self, table: &[Binding], var: VarNo, found: &Found) -> Result<Table, ExecError> {
+    async fn crossed(
+        &mut self,
+        table: &[Binding],
+        var: VarNo,
+        found: &Found,
+    ) -> Result<Table, ExecError> {
         let mut next = Table::new();
         for binding in table {
             for (no, row) in found {
                 let mut binding = binding.clone();
                 binding.set(var, Slot::Node(*no, *row));
+                let_others(next.len()).await;
                 self.push(&mut next, binding)?;
             }
         }
@@ -97,7 +103,7 @@ impl Machine<'_> {
     ) -> Result<Table, ExecError> {
         self.load(&table, &loaded_vars(equal)).await?;
         let one = self.start();
-        let candidates = self.crossed(&[one], var, found)?;
+        let candidates = self.crossed(&[one], var, found).await?;
         self.load(&candidates, &BTreeSet::from([var])).await?;
         let mut by_value: HashMap<GroupKey, Vec<Slot>> = HashMap::new();
         let mine = Expr::Property(var, property.clone());
@@ -112,6 +118,7 @@ impl Machine<'_> {
             for slot in slots.into_iter().flatten() {
                 let mut binding = binding.clone();
                 binding.set(var, *slot);
+                let_others(next.len()).await;
                 self.push(&mut next, binding)?;
             }
         }
@@ -186,7 +193,7 @@ impl Machine<'_> {
         if let Some(rows) = &rows {
             self.scanned(rows.len())?;
         }
-        Ok(rows.map(|rows| rows.into_iter().map(|(row, _)| row).collect()))
+        Ok(rows.map(|rows| rows.into_iter().collect()))
     }
 
     async fn scan_all(&mut self, no: NodeNo) -> Result<Vec<RowNo>, ExecError> {

@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, HashMap};
 
 use narthex_store::RowNo;
 
-use super::machine::{Machine, Slot};
+use super::machine::{Machine, Slot, let_others};
 use super::vars::{expressions, walk};
 use crate::exec::ExecError;
 use crate::exec::eval::NoRow;
@@ -88,50 +88,80 @@ impl Machine<'_> {
     ) -> Result<Vec<(RowNo, f64)>, ExecError> {
         let node = self.node(no)?;
         let of = node.properties.get(property).ok_or(ExecError::Plan("no such property"))?;
+        let mut found = Vec::new();
         if let Some(index) = of.index_tag(&node.slot).filter(|_| of.is_searched())
-            && let Some(found) = self.view.search(index, wanted, false, self.may_scan()).await?
+            && let Some(rows) = self.view.search(index, wanted, false, self.may_scan()).await?
         {
-            self.scanned(found.len())?;
-            return Ok(found);
+            self.scanned(rows.len())?;
+            // Whoever returns them, or looks whether they match, need not read them again.
+            let is_new = |row: &RowNo| !self.loaded.nodes.contains_key(&(no, *row));
+            let new = rows.iter().copied().filter(is_new).collect();
+            self.load_nodes(no, &new).await?;
+            for (number, row) in rows.into_iter().enumerate() {
+                let_others(number).await;
+                let values = self.loaded.nodes.get(&(no, row));
+                let text = values.and_then(|values| values.get(property));
+                found.extend(Counted::of(text, wanted).map(|text| (row, text)));
+            }
+            return Ok(scored(&found));
         }
         let decoder = Decoder::only(&node.properties, |number| number == property);
-        let (mut found, mut after, mut texts) = (Vec::new(), None, 0);
+        let mut after = None;
         loop {
             let page = self.view.scan(node.tag(), after, super::find::SCAN_PAGE).await?;
             self.scanned(page.len())?;
-            let Some(last) = page.last() else { break };
+            let Some(last) = page.last() else { return Ok(scored(&found)) };
             after = Some(last.row);
             for row in &page {
                 let values = decoder.decode(row.body.as_deref().unwrap_or("{}"))?;
-                if let Some(Value::Text(text)) = values.get(property) {
-                    texts += 1;
-                    if let Some(often) = frequencies(text, wanted) {
-                        found.push((row.row, often));
-                    }
-                }
+                let text = Counted::of(values.get(property), wanted);
+                found.extend(text.map(|text| (row.row, text)));
             }
         }
-        Ok(weighed(found, texts))
     }
 }
 
-/// How large a part of a text each word is; none unless all are in it.
-#[expect(clippy::cast_precision_loss, reason = "a score is a rough thing")]
-fn frequencies(text: &str, wanted: &[String]) -> Option<Vec<f64>> {
-    let has = words(text);
-    let often = |word: &String| {
-        let times = has.iter().filter(|of| *of == word).count();
-        (times > 0).then(|| times as f64 / has.len() as f64)
-    };
-    wanted.iter().map(often).collect()
+/// What of a text its score is made of.
+#[derive(Debug)]
+struct Counted {
+    /// How often each of the words is in it.
+    times: Vec<u32>,
+    /// How many words it has.
+    length: u32,
 }
 
-/// Each text's score. All those found have all the words, so how rare the words are says only how
-/// rare a text with all of them is.
-#[expect(clippy::cast_precision_loss, reason = "a score is a rough thing")]
-fn weighed(found: Vec<(RowNo, Vec<f64>)>, texts: usize) -> Vec<(RowNo, f64)> {
-    let rarity = (1.0 + texts as f64 / (found.len() as f64).max(1.0)).ln();
-    found.into_iter().map(|(row, often)| (row, often.iter().sum::<f64>() * rarity)).collect()
+impl Counted {
+    /// None unless it is a text with all the words in it.
+    fn of(text: Option<&Value>, wanted: &[String]) -> Option<Self> {
+        let Some(Value::Text(text)) = text else { return None };
+        let has = words(text);
+        let mut times = vec![0; wanted.len()];
+        for word in &has {
+            for (count, _) in times.iter_mut().zip(wanted).filter(|(_, of)| *of == word) {
+                *count += 1;
+            }
+        }
+        let length = u32::try_from(has.len()).unwrap_or(u32::MAX);
+        times.iter().all(|count| *count > 0).then_some(Self { times, length })
+    }
+}
+
+/// Each text's score, among those that were found: Okapi's formula, in which the average length is
+/// that of the texts found, and no word counts for more than another.
+///
+// INVARIANT: it depends on nothing but the rows that are found, which are those that can be seen
+// where the query looks. An index that is there or not, other branches and what was once written
+// change nothing, so that pages ordered by a score fit together.
+fn scored(found: &[(RowNo, Counted)]) -> Vec<(RowNo, f64)> {
+    let all: f64 = found.iter().map(|(_, text)| f64::from(text.length)).sum();
+    #[expect(clippy::cast_precision_loss, reason = "there are not that many rows")]
+    let mean = all / found.len() as f64;
+    let score = |text: &Counted| -> f64 {
+        let long = 1.0 - B + B * f64::from(text.length) / mean;
+        let of = |times: &u32| f64::from(*times) * (K + 1.0) / (f64::from(*times) + K * long);
+        text.times.iter().map(of).sum()
+    };
+    found.iter().map(|(row, text)| (*row, score(text))).collect()
 }
 
 /// Reciprocal rank fusion: for each row, what its places in several rankings are worth. Equal
@@ -174,5 +204,41 @@ impl Ord for Ranked {
     }
 }
 
+/// How much a word that comes again counts.
+const K: f64 = 1.2;
+/// How much the length of a text counts.
+const B: f64 = 0.75;
 /// How little the first places stand out.
 const RRF_K: f64 = 60.0;
+
+#[cfg(test)]
+mod tests {
+    use narthex_store::RowNo;
+
+    use super::{Counted, scored};
+    use crate::value::Value;
+
+    #[test]
+    fn better_texts_score_higher() {
+        let wanted = ["tea".to_owned(), "cake".to_owned()];
+        let texts = [
+            "Tea and cake, and a long talk about the weather and all the rest",
+            "tea, cake",
+            "tea and more tea with cake",
+            "tea with cake and no more",
+        ];
+        let found: Vec<_> = (0..)
+            .map(RowNo)
+            .zip(
+                texts
+                    .map(|text| Counted::of(Some(&Value::Text(text.to_owned())), &wanted).unwrap()),
+            )
+            .collect();
+        let mut scores = scored(&found);
+        scores.sort_by(|a, b| b.1.total_cmp(&a.1));
+        assert_eq!(scores.iter().map(|(row, _)| row.0).collect::<Vec<_>>(), [1, 2, 3, 0]);
+        assert!(scores.iter().all(|(_, score)| *score > 0.0), "{scores:?}");
+        assert!(Counted::of(Some(&Value::Text("tea".to_owned())), &wanted).is_none());
+        assert!(scored(&[]).is_empty());
+    }
+}

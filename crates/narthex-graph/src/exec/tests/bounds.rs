@@ -1,12 +1,11 @@
 //! Limits, errors, and reading page by page.
 
-use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::task::{Context, Waker};
 
 use serde_json::json;
 
 use super::people::{people, rows};
-use crate::exec::{Bound, Cursor, CursorError, ExecError, Page};
+use crate::exec::{Bound, Cursor, CursorError, ExecError, Page, run_read};
 use crate::query::{Body, Expr};
 use crate::value::Value;
 
@@ -69,12 +68,38 @@ fn an_answer_has_no_more_rows_than_allowed_and_says_where_it_goes_on() {
 #[test]
 fn nobody_waits_for_what_was_called_off() {
     let mut world = people();
-    world.limits.cancelled = Some(Arc::new(AtomicBool::new(true)));
-    assert!(matches!(world.ask(PAIRS), Err(ExecError::Cancelled)));
-    let mut world = people();
     world.limits.deadline = Some(std::time::Instant::now());
     assert!(matches!(world.ask(PAIRS), Err(ExecError::TimedOut)));
     assert!(matches!(world.try_change("delete Person where age > 3"), Err(ExecError::TimedOut)));
+}
+
+/// Whoever lets go of a query ends it, since it gives way all the time.
+#[test]
+fn a_query_gives_way_between_its_steps_and_within_them() {
+    let mut world = people();
+    let Body::Read(read) = world.plan(PAIRS).unwrap().body else { panic!() };
+    let turns = |world: &super::world::World| {
+        let (mut view, context) = (world.view(), world.context());
+        let page = Page::default();
+        let mut running = Box::pin(run_read(&mut view, &context, &read, &page));
+        let mut waiting = Context::from_waker(Waker::noop());
+        let mut turns = 1;
+        while running.as_mut().poll(&mut waiting).is_pending() {
+            turns += 1;
+        }
+        turns
+    };
+    let few = turns(&world);
+    assert!(few > 2, "{few}");
+    for n in 0..300 {
+        world
+            .change(&format!(
+                "insert Person {{ slug: \"x{n}\", name: \"X{n}\", tags: [], stage: \"lead\" }}"
+            ))
+            .unwrap();
+    }
+    let many = turns(&world);
+    assert!(many > few + 5, "{many} after {few}");
 }
 
 #[test]

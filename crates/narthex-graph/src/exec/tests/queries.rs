@@ -117,6 +117,22 @@ const QUERIES: &[(&str, &str)] = &[
 ];
 
 #[test]
+fn scores_are_the_same_with_and_without_an_index() {
+    for words in ["tea", "tea engines", "engines"] {
+        let query = format!(
+            "match {{ $p: Person }} return {{ $p.slug, bm25($p.bio, \"{words}\") as score }} order {{ $p.slug }}"
+        );
+        let mut world = people();
+        let (with, asked) = world.ask(&query).unwrap();
+        assert!(asked.contains(&"search"), "{asked:?}");
+        world.without_indexes = true;
+        assert_eq!(world.ask(&query).unwrap().0, with);
+        let scores = with.as_array().unwrap().iter().filter(|row| row[1].is_f64());
+        assert!(scores.count() > 1, "{with}");
+    }
+}
+
+#[test]
 fn answers_are_as_written_down() {
     let mut wrong = Vec::new();
     for without_indexes in [false, true] {

@@ -10,9 +10,8 @@ use proptest::test_runner::{Config, TestCaseError, TestRunner};
 
 use super::world::{Rows, World, body, k, p, resolve, tie};
 use crate::history::Meeting;
-use crate::merge::{
-    Base, Body, ConflictKind, How, MergePlan, Merged, Resolution, RowId, Side, merge_row,
-};
+use crate::merge::{Base, Body, ConflictKind, How, MergePlan, Resolution, RowId, Side};
+use crate::testing::histories::{Undecided, Was, merged};
 
 /// Something that is done to a graph. Branches and rows are taken modulo what there is.
 #[derive(Debug, Clone)]
@@ -94,7 +93,7 @@ impl Model {
     }
 
     /// What a row was within these commits.
-    fn base(&self, within: &BTreeSet<usize>, row: RowId) -> Base {
+    fn base(&self, within: &BTreeSet<usize>, row: RowId) -> Was {
         let writes: Vec<usize> = within
             .iter()
             .copied()
@@ -104,7 +103,7 @@ impl Model {
             !writes.iter().any(|other| other != *at && self.commits[*other].before.contains(*at))
         };
         let mut last = writes.iter().filter(last);
-        let Some(first) = last.next() else { return Base::Known(None) };
+        let Some(first) = last.next() else { return Was::Known(None) };
         let mut so_far = self.commits[*first].wrote[&row].clone();
         let mut known = self.commits[*first].before.clone();
         for next in last {
@@ -113,16 +112,14 @@ impl Model {
             if theirs != so_far {
                 let shared = known.intersection(before).copied().collect();
                 let base = self.base(&shared, row);
-                so_far = match merge_row(&base, so_far.as_ref(), theirs.as_ref()) {
-                    Merged::Unchanged | Merged::Take(Side::Ours) => so_far,
-                    Merged::Take(Side::Theirs) => theirs,
-                    Merged::Both(body) => Some(body),
-                    Merged::Conflict(_) => return Base::Unclear,
+                so_far = match merged(&base, so_far.as_ref(), theirs.as_ref()) {
+                    Ok(body) => body,
+                    Err(Undecided) => return Was::Unclear,
                 };
             }
             known.extend(before);
         }
-        Base::Known(so_far)
+        Was::Known(so_far)
     }
 
     /// What comes of a merge, with what was said about some rows.
@@ -142,12 +139,10 @@ impl Model {
             if our == their {
                 continue;
             }
-            let to = match merge_row(&self.base(&shared, row), our, their) {
+            let to = match merged(&self.base(&shared, row), our, their) {
                 _ if said.contains_key(&row) => said[&row].clone(),
-                Merged::Unchanged | Merged::Take(Side::Ours) => our.cloned(),
-                Merged::Take(Side::Theirs) => their.cloned(),
-                Merged::Both(body) => Some(body),
-                Merged::Conflict(_) => {
+                Ok(body) => body,
+                Err(Undecided) => {
                     conflicts.insert(row);
                     our.or(their).cloned()
                 }
@@ -294,7 +289,11 @@ impl Pair {
         for meeting in [meeting.clone(), meeting.the_long_way()] {
             let bases = super::world::now(meeting.bases(&mut ours, &rows)).unwrap();
             for row in &rows {
-                let base = bases.get(row).cloned().unwrap_or(Base::Known(None));
+                let base = match bases.get(row).cloned() {
+                    None => Was::Known(None),
+                    Some(Base::Known(body)) => Was::Known(body),
+                    Some(Base::Unclear) => Was::Unclear,
+                };
                 prop_assert_eq!(base, self.model.base(&shared, *row), "{:?}", row);
             }
         }

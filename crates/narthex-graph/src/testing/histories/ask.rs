@@ -14,10 +14,14 @@ use crate::engine::{
     Unmerged,
 };
 use crate::exec::{Limits, Page};
-use crate::merge::{Asked, Body};
+use crate::history::diff;
+use crate::merge::{Asked, Body, RowId};
 use crate::rows::{edge_number, node_number};
 use crate::schema::tag;
 use crate::value::Value;
+
+/// Rows that are not the same in two places, as each has them.
+pub(super) type Unlike = BTreeMap<RowId, (Option<Body>, Option<Body>)>;
 
 /// A graph on a stage.
 pub(super) struct Hand<'a, S> {
@@ -166,6 +170,35 @@ impl<S: Stage> Hand<'_, S> {
             }
         }
         Ok(rows)
+    }
+
+    /// What differs between two commits, page by page; and as many rows are told by name.
+    pub(super) async fn diff(&self, from: CommitId, to: CommitId) -> Unlike {
+        let engine = self.stage.engine();
+        let (from, to) = (At::Commit(from), At::Commit(to));
+        let mut sides = Vec::new();
+        for at in [&from, &to] {
+            let view = engine.graphs().view(self.graph.id, at).await.expect("reads");
+            sides.push(view.expect("a commit"));
+        }
+        let [one, other] = &mut sides[..] else { panic!("two sides") };
+        let (mut unlike, mut after) = (Unlike::new(), None);
+        loop {
+            let page = diff(one.as_mut(), other.as_mut(), after, 5).await.expect("reads");
+            let rows = page.rows.into_iter();
+            unlike.extend(rows.map(|of| ((of.tag, of.row), (of.before, of.after))));
+            let Some(next) = page.next else { break };
+            after = Some(next);
+        }
+        let told = engine.diff(&self.graph, &from, &to, None, 1_000).await.expect("reads");
+        assert_eq!(told.rows.len(), unlike.len(), "{told:?}");
+        unlike
+    }
+
+    /// How a store calls a row.
+    pub(super) fn row_id(&self, slot: &str, key: Key) -> RowId {
+        let what = if is_edge(slot) { "edge" } else { "node" };
+        (tag(what, &[slot]), self.number(slot, key))
     }
 
     fn number(&self, slot: &str, key: Key) -> narthex_store::RowNo {

@@ -1,6 +1,6 @@
 //! What a schema says, as far as histories change it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Change, Key, Row, Rows};
 use crate::merge::Body;
@@ -226,6 +226,15 @@ impl Facts {
             }
         }
         merged.filter(Self::is_sound)
+    }
+
+    /// What it says something else about than another does: types and properties, by what they are
+    /// stored under.
+    pub fn subjects_since(&self, base: &Self) -> BTreeSet<String> {
+        let all: BTreeSet<&String> = self.0.keys().chain(base.0.keys()).collect();
+        let unlike = all.into_iter().filter(|what| self.0.get(*what) != base.0.get(*what));
+        let subject = |what: &String| what.split(' ').nth(1).unwrap_or_default().to_owned();
+        unlike.map(subject).collect()
     }
 
     fn over(base: &Self, ours: &Self, theirs: &Self) -> Option<Self> {

@@ -64,15 +64,18 @@ impl<S: Stage> Player<'_, S> {
             assert!(matches!(done, Err(GraphError::Conflicts(_))), "{done:?}");
             return false;
         };
+        let apart = self.model.are_apart(into, from);
         let (mut said, mut asked) = (Wrote::new(), Vec::<(Row, Asked)>::new());
         for _ in 0..ROUNDS {
             let resolutions: Vec<Asked> = asked.iter().map(|(_, asked)| asked.clone()).collect();
             let done = self.hand.merge((into, from), &resolutions, allow).await;
-            // Two changed schemas may not go together in ways that facts do not say.
+            // Two changed schemas may not go together in ways that facts do not say; but never
+            // where they changed nothing of the same.
             if let Err(GraphError::Conflicts(found)) = &done
                 && found.listed.iter().all(|one| matches!(one.kind, ConflictKind::Schema { .. }))
             {
                 assert!(self.both_changed(into, from), "{found}");
+                assert!(!apart, "{found}");
                 return false;
             }
             match self.model.merge(into, from, &facts, &said) {
@@ -176,6 +179,7 @@ impl<S: Stage> Player<'_, S> {
             return false;
         }
         let done = done.unwrap_or_else(|error| panic!("{error}"));
+        self.played.united += usize::from(self.both_changed(into, from));
         let whole = self.model.commit(into, Some(from), wrote);
         assert_eq!(whole.rows, rows);
         whole.facts = facts.clone();

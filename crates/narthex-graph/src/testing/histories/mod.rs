@@ -1,7 +1,8 @@
 //! Random histories of a graph with several branches, against a model that keeps every commit whole.
 //!
 //! The [`Model`] knows commits with all their rows and the set of all commits before them, and
-//! nothing of lines, numbers or layers. It finds what two commits share by taking sets apart.
+//! nothing of lines, numbers or layers. It finds what two commits share by taking sets apart, and
+//! merges rows by a function of its own ([`merged`]).
 //! [`play`] does the same to an engine over any store (a [`Stage`]) and compares after every step.
 
 #![allow(
@@ -18,6 +19,7 @@ mod facts;
 mod late;
 mod merges;
 mod model;
+mod naive;
 mod play;
 mod seeds;
 mod stage;
@@ -28,6 +30,7 @@ mod tests;
 pub use acts::{ACT_BYTES, Act, Change, Person, Resolve, Stale};
 pub use facts::Facts;
 pub use model::{Key, Model, Row, Rows, Said};
+pub use naive::{Undecided, Was, merged};
 pub use play::{Played, play};
 pub use seeds::{cases, seed_bytes, seeds};
 pub use stage::{MemoryStage, Stage};

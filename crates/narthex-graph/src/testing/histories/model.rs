@@ -2,10 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use narthex_core::CommitId;
+use narthex_core::{CommitId, Timestamp};
 
 use super::Facts;
-use crate::merge::{Base, Body, Merged, Side, merge_row};
+use super::naive::{Undecided, Was, merged};
+use crate::merge::Body;
 
 /// A row: what its type is stored under, and which it is.
 pub type Row = (String, Key);
@@ -54,6 +55,8 @@ pub struct Whole {
     pub bare: bool,
     /// What a store calls it.
     pub id: Option<CommitId>,
+    /// When it was made.
+    pub at: Option<Timestamp>,
 }
 
 /// What every branch must hold.
@@ -98,17 +101,54 @@ impl Model {
         }
         put(&mut whole.rows, &wrote);
         whole.wrote = wrote;
-        (whole.parent, whole.bare, whole.id) = (parent, false, None);
+        (whole.parent, whole.bare, whole.id, whole.at) = (parent, false, None, None);
         whole.before.insert(self.commits.len());
         self.heads[branch] = Some(self.commits.len());
         self.commits.push(whole);
         self.commits.last_mut().expect("just put")
     }
 
+    /// The commit that a branch stood at: the last of its own and of those before that was not
+    /// made after this moment.
+    pub fn at_time(&self, branch: usize, time: Timestamp) -> Option<usize> {
+        let mut at = self.heads[branch];
+        while let Some(commit) = at {
+            if self.commits[commit].at.is_some_and(|made| made <= time) {
+                return Some(commit);
+            }
+            at = self.commits[commit].parent;
+        }
+        None
+    }
+
+    /// Rows that are not the same in two commits, as each has them.
+    pub fn diff(&self, one: usize, other: usize) -> BTreeMap<Row, (Option<Body>, Option<Body>)> {
+        let (one, other) = (&self.commits[one].rows, &self.commits[other].rows);
+        let all: BTreeSet<&Row> = one.keys().chain(other.keys()).collect();
+        let unlike = all.into_iter().filter(|row| one.get(*row) != other.get(*row));
+        unlike.map(|row| (row.clone(), (one.get(row).cloned(), other.get(row).cloned()))).collect()
+    }
+
     /// What both commits have seen.
     pub fn shared(&self, one: usize, other: usize) -> BTreeSet<usize> {
         let (one, other) = (self.head(one), self.head(other));
         one.before.intersection(&other.before).copied().collect()
+    }
+
+    /// Whether the schemas of two branches go together whatever else they say: no commit that only
+    /// one of them has seen changed anything about a type or property that such a commit of the
+    /// other did, not even for a while.
+    pub fn are_apart(&self, one: usize, other: usize) -> bool {
+        let shared = self.shared(one, other);
+        let [one, other] = [one, other].map(|side| -> BTreeSet<String> {
+            let alone = self.head(side).before.difference(&shared).map(|at| &self.commits[*at]);
+            let changed = |of: &Whole| {
+                let parent = of.parent.map(|parent| &self.commits[parent].facts);
+                parent.map(|parent| of.facts.subjects_since(parent)).unwrap_or_default()
+            };
+            alone.flat_map(changed).collect()
+        });
+        one.is_disjoint(&other)
     }
 
     /// The last of these commits: those that no other of them had seen.
@@ -119,11 +159,11 @@ impl Model {
     }
 
     /// What a row was within these commits.
-    pub fn base(&self, within: &BTreeSet<usize>, row: &Row) -> Base {
+    pub fn base(&self, within: &BTreeSet<usize>, row: &Row) -> Was {
         let wrote = |at: &usize| self.commits[*at].wrote.contains_key(row);
         let writes: BTreeSet<usize> = within.iter().copied().filter(wrote).collect();
         let mut last = self.last(&writes).into_iter();
-        let Some(first) = last.next() else { return Base::Known(None) };
+        let Some(first) = last.next() else { return Was::Known(None) };
         let mut so_far = self.commits[first].wrote[row].clone();
         let mut known = self.commits[first].before.clone();
         for next in last {
@@ -132,16 +172,14 @@ impl Model {
             if theirs != so_far {
                 let shared = known.intersection(before).copied().collect();
                 let base = self.base(&shared, row);
-                so_far = match merge_row(&base, so_far.as_ref(), theirs.as_ref()) {
-                    Merged::Unchanged | Merged::Take(Side::Ours) => so_far,
-                    Merged::Take(Side::Theirs) => theirs,
-                    Merged::Both(body) => Some(body),
-                    Merged::Conflict(_) => return Base::Unclear,
+                so_far = match merged(&base, so_far.as_ref(), theirs.as_ref()) {
+                    Ok(body) => body,
+                    Err(Undecided) => return Was::Unclear,
                 };
             }
             known.extend(before);
         }
-        Base::Known(so_far)
+        Was::Known(so_far)
     }
 
     /// What comes of a merge under a schema, with what was said about some rows.
@@ -164,9 +202,8 @@ impl Model {
         wrote.iter().filter(|(row, _)| theirs.facts.shows(row)).any(|(row, to)| {
             let (our, their) = (ours.rows.get(row), theirs.rows.get(row));
             if !facts.shows(row) {
-                let clash = merge_row(&self.base(&shared, row), our, their);
-                let clash = matches!(clash, Merged::Conflict(_)) && their.is_some();
-                return clash || (to.is_some() && to.as_ref() != our);
+                let clash = merged(&self.base(&shared, row), our, their).is_err();
+                return (clash && their.is_some()) || (to.is_some() && to.as_ref() != our);
             }
             let shown =
                 |facts: &Facts, slot: &str| slot.starts_with('@') || facts.has(&row.0, slot);
@@ -183,7 +220,7 @@ impl Model {
         let taken = &self.commits[commit];
         let before = &self.commits[taken.parent.expect("a parent")].rows;
         let touched = taken.wrote.keys().cloned().collect();
-        let base = |row: &Row| Base::Known(taken.rows.get(row).cloned());
+        let base = |row: &Row| Was::Known(taken.rows.get(row).cloned());
         three(&base, &self.head(branch).rows, before, touched, facts, said)
     }
 }
@@ -200,7 +237,7 @@ pub(super) fn put(rows: &mut Rows, wrote: &Wrote) {
 
 /// Ours and theirs over what each row was.
 fn three(
-    base: &dyn Fn(&Row) -> Base,
+    base: &dyn Fn(&Row) -> Was,
     ours: &Rows,
     theirs: &Rows,
     mut touched: BTreeSet<Row>,
@@ -214,14 +251,12 @@ fn three(
         if our == their && !said.contains_key(&row) {
             continue;
         }
-        let to = match merge_row(&base(&row), our, their) {
+        let to = match merged(&base(&row), our, their) {
             _ if said.contains_key(&row) => said[&row].clone(),
-            Merged::Unchanged | Merged::Take(Side::Ours) => our.cloned(),
-            Merged::Take(Side::Theirs) => their.cloned(),
-            Merged::Both(body) => Some(body),
+            Ok(body) => body,
             // Nobody can look at these to say how.
-            Merged::Conflict(_) if !facts.shows(&row) => our.cloned(),
-            Merged::Conflict(_) => {
+            Err(Undecided) if !facts.shows(&row) => our.cloned(),
+            Err(Undecided) => {
                 conflicts.insert(row.clone());
                 our.or(their).cloned()
             }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::ops::Range;
 
 use narthex_core::GraphId;
-use narthex_store::{At, fresh_uuid};
+use narthex_store::{At, Clock as _, fresh_uuid};
 
 use super::ask::{Hand, name};
 use super::stage::owner;
@@ -32,6 +32,30 @@ pub struct Played {
     pub grown: usize,
     /// Merges in which rows broke a rule, and that were resolved as that said.
     pub ruled: usize,
+    /// Merges that made a commit although both sides had changed the schema.
+    pub united: usize,
+    /// Places in time that were before where a branch stands.
+    pub earlier: usize,
+}
+
+impl Played {
+    /// Whether everything came about that histories are played for. Panics if something did not:
+    /// then nothing was proven about it.
+    pub fn has_all(&self) {
+        for (what, count) in [
+            ("refused", self.refused),
+            ("merged", self.merged),
+            ("decided", self.decided),
+            ("met", self.met),
+            ("late", self.late),
+            ("grown", self.grown),
+            ("ruled", self.ruled),
+            ("united", self.united),
+            ("earlier", self.earlier),
+        ] {
+            assert!(count > 0, "nothing was {what}: {self:?}");
+        }
+    }
 }
 
 impl std::ops::AddAssign for Played {
@@ -44,6 +68,8 @@ impl std::ops::AddAssign for Played {
         self.late += other.late;
         self.grown += other.grown;
         self.ruled += other.ruled;
+        self.united += other.united;
+        self.earlier += other.earlier;
     }
 }
 
@@ -55,6 +81,8 @@ pub async fn play<S: Stage>(stage: &mut S, acts: &[Act]) -> Played {
         // Who says where a branch stands, and is right, changes it like anyone else.
         let on = act.changes().filter(|_| step % 2 == 1).map(|no| player.branch(no));
         player.hand.expected = on.and_then(|on| player.model.head(on).id);
+        // Several commits of one moment, and some that a clock that was set back dates earlier.
+        player.hand.stage.clock().set_wall_by(MOVES[step % MOVES.len()]);
         if player.act(act).await {
             player.played.done += 1;
         } else {
@@ -73,6 +101,12 @@ pub async fn play<S: Stage>(stage: &mut S, acts: &[Act]) -> Played {
         player.by_index(branch, 0..3, "all").await;
     }
     player.look_back().await;
+    // Each for some of the histories: both look at very much.
+    match acts.len() % 4 {
+        0 => player.at_times().await,
+        1 => player.diffs().await,
+        _ => {}
+    }
     player.played
 }
 
@@ -93,6 +127,7 @@ impl<'a, S: Stage> Player<'a, S> {
         let hand = Hand { stage, graph, limits: Limits::default(), expected: None };
         let model = Model::new(Facts::default());
         let mut player = Self { hand, model, played: Played::default() };
+        player.model.commits[0].at = Some(player.hand.stage.clock().now());
         player.model.commits[0].id = player
             .hand
             .stage
@@ -162,6 +197,7 @@ impl<'a, S: Stage> Player<'a, S> {
         assert!(done.committed, "there is a commit");
         let head = self.model.heads[branch].expect("a branch");
         self.model.commits[head].id = done.commit;
+        self.model.commits[head].at = Some(self.hand.stage.clock().now());
     }
 
     /// A commit that changed nothing but the schema.
@@ -263,4 +299,62 @@ impl<'a, S: Stage> Player<'a, S> {
             assert_eq!(rows, whole.rows, "commit {at}");
         }
     }
+
+    /// A branch at a time is what it was then.
+    async fn at_times(&mut self) {
+        let types = self.types();
+        let mut times: Vec<_> = self.model.commits.iter().filter_map(|of| of.at).collect();
+        times.sort_unstable();
+        times.dedup();
+        let first = times.first().map(|first| first.plus_millis(-1));
+        // Some of them: each is looked at in some history.
+        let times = first.into_iter().chain(times.into_iter().step_by(3));
+        let times: Vec<_> = times.collect();
+        for branch in 0..self.model.heads.len() {
+            let Some(head) = self.model.heads[branch] else { continue };
+            for time in &times {
+                let at = At::Time(name(branch), *time);
+                let Some(then) = self.model.at_time(branch, *time) else {
+                    let nothing = self.hand.stage.engine().graphs().view(self.hand.graph.id, &at);
+                    assert!(nothing.await.expect("reads").is_none(), "{at:?}");
+                    continue;
+                };
+                let rows = self.hand.rows(&at, &types).await.expect("rows");
+                assert_eq!(rows, self.model.commits[then].rows, "{at:?}");
+                self.played.earlier += usize::from(then != head);
+            }
+        }
+    }
+
+    /// What differs between where branches stand and what they have seen is what the rows say.
+    async fn diffs(&self) {
+        let there: Vec<usize> = self.model.heads.iter().copied().flatten().collect();
+        let seen: BTreeSet<usize> =
+            there.iter().flat_map(|head| self.model.commits[*head].before.clone()).collect();
+        let others: Vec<usize> = seen.into_iter().step_by(3).chain(there.iter().copied()).collect();
+        for (turn, one) in there.iter().enumerate() {
+            for other in others.iter().skip(turn % 2).step_by(2) {
+                // Before the first schema nothing has a name.
+                if *other == 0 {
+                    continue;
+                }
+                for (one, other) in [(*one, *other), (*other, *one)] {
+                    let found = self.hand.diff(self.id(one), self.id(other)).await;
+                    assert_eq!(found, self.numbered(one, other), "from {one} to {other}");
+                }
+            }
+        }
+    }
+
+    fn id(&self, commit: usize) -> narthex_core::CommitId {
+        self.model.commits[commit].id.expect("it was committed")
+    }
+
+    fn numbered(&self, one: usize, other: usize) -> super::ask::Unlike {
+        let unlike = self.model.diff(one, other).into_iter();
+        unlike.map(|((slot, key), sides)| (self.hand.row_id(&slot, key), sides)).collect()
+    }
 }
+
+/// By how much the clock moves before an act, in milliseconds.
+const MOVES: [i64; 7] = [1, 0, 5, 2, -3, 0, 40];

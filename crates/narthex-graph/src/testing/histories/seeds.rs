@@ -2,12 +2,16 @@
 
 use narthex_store::fresh_uuid;
 
-/// One seed that is always the same and a fresh one; or the one that `NARTHEX_SEED` says, to play
-/// what failed once more.
+/// One seed that is always the same and a fresh one, for this part of the histories; or the one that
+/// `NARTHEX_SEED` says, for the first part, to play what failed once more.
 #[expect(clippy::disallowed_methods, reason = "asked for by whoever runs the test")]
-pub fn seeds() -> Vec<u64> {
+pub fn seeds(part: u64) -> Vec<u64> {
     let said = std::env::var("NARTHEX_SEED").ok().and_then(|text| text.parse().ok());
-    said.map_or_else(|| vec![1, fresh_uuid().as_u64_pair().1], |seed| vec![seed])
+    match said {
+        Some(seed) if part == 1 => vec![seed],
+        Some(_) => Vec::new(),
+        None => vec![part, fresh_uuid().as_u64_pair().1],
+    }
 }
 
 /// How many histories to play, all in all: as many as `NARTHEX_HISTORIES` says, or these.

@@ -22,6 +22,9 @@ pub trait Stage: Send {
     /// Makes a change durable.
     async fn commit(&self, write: GraphWrite) -> Result<(), StoreError>;
 
+    /// The clock that commits are stamped with.
+    fn clock(&self) -> &ManualClock;
+
     /// Closes the store, or drops it as it is, and opens it again.
     async fn reopen(&mut self, clean: bool);
 }
@@ -31,16 +34,15 @@ pub trait Stage: Send {
 pub struct MemoryStage {
     store: Arc<MemoryGraphs>,
     engine: Engine,
-    clock: Arc<dyn Clock>,
+    clock: Arc<ManualClock>,
 }
 
 impl MemoryStage {
-    /// An empty one. Its clock stands still.
+    /// An empty one.
     pub fn new() -> Self {
         let store = Arc::new(MemoryGraphs::default());
-        let clock: Arc<dyn Clock> =
-            Arc::new(ManualClock::at(Timestamp::from_millis(1_800_000_000_000)));
-        let engine = Engine::new(Arc::clone(&store) as _, Arc::clone(&clock));
+        let clock = Arc::new(ManualClock::at(Timestamp::from_millis(1_800_000_000_000)));
+        let engine = engine(&store, &clock);
         Self { store, engine, clock }
     }
 }
@@ -65,9 +67,17 @@ impl Stage for MemoryStage {
         self.store.apply(write).map(drop)
     }
 
-    async fn reopen(&mut self, _clean: bool) {
-        self.engine = Engine::new(Arc::clone(&self.store) as _, Arc::clone(&self.clock));
+    fn clock(&self) -> &ManualClock {
+        &self.clock
     }
+
+    async fn reopen(&mut self, _clean: bool) {
+        self.engine = engine(&self.store, &self.clock);
+    }
+}
+
+fn engine(store: &Arc<MemoryGraphs>, clock: &Arc<ManualClock>) -> Engine {
+    Engine::new(Arc::clone(store) as _, Arc::clone(clock) as Arc<dyn Clock>)
 }
 
 /// Who does it all.

@@ -6,28 +6,35 @@ use proptest::test_runner::{Config, RngAlgorithm, TestError, TestRng, TestRunner
 
 use super::{ACT_BYTES, Act, MemoryStage, Played, cases, play, seed_bytes, seeds};
 
-#[test]
-fn histories_come_out_as_the_model_says() {
+/// Four of them, to be run side by side.
+macro_rules! histories {
+    ($($name:ident: $part:literal),*) => {$(
+        #[test]
+        fn $name() {
+            come_out_as_the_model_says($part);
+        }
+    )*};
+}
+
+histories! {
+    histories_come_out_as_the_model_says: 1,
+    more_histories_come_out_as_the_model_says: 2,
+    even_more_histories_come_out_as_the_model_says: 3,
+    and_yet_more_histories_come_out_as_the_model_says: 4
+}
+
+fn come_out_as_the_model_says(part: u64) {
     let total = std::cell::Cell::new(Played::default());
-    let seeds = seeds();
-    let each = cases(CASES).div_ceil(u32::try_from(seeds.len()).unwrap());
-    for seed in seeds {
+    let seeds = seeds(part);
+    let each = cases(CASES).div_ceil(PARTS * u32::try_from(seeds.len().max(1)).unwrap());
+    for seed in &seeds {
         println!("NARTHEX_SEED={seed}");
-        histories(seed, each, &total);
+        histories(*seed, each, &total);
     }
     println!("{:?}", total.get());
-    let Played { refused, merged, decided, met, late, grown, ruled, .. } = total.get();
-    for (what, count) in [
-        ("refused", refused),
-        ("merged", merged),
-        ("met", met),
-        ("late", late),
-        ("grown", grown),
-        ("ruled", ruled),
-    ] {
-        assert!(count > 0, "nothing was {what}: {:?}", total.get());
+    if !seeds.is_empty() {
+        total.get().has_all();
     }
-    assert!(decided > 0, "no question was answered: {:?}", total.get());
 }
 
 fn histories(seed: u64, cases: u32, total: &std::cell::Cell<Played>) {
@@ -52,6 +59,7 @@ fn now<F: Future>(future: F) -> F::Output {
     runtime.block_on(future)
 }
 
-/// Histories, unless `NARTHEX_HISTORIES` says how many: what a debug build plays in some 20 seconds.
-const CASES: u32 = 500;
+/// Histories, unless `NARTHEX_HISTORIES` says how many. A debug build plays some 25 in a second.
+const CASES: u32 = 2_000;
+const PARTS: u32 = 4;
 const LENGTH: usize = 32;

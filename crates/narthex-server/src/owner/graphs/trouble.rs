@@ -109,7 +109,7 @@ const fn kind(error: &GraphError) -> Trouble {
         | GraphError::Protected(_)
         | GraphError::Unmerged(_)
         | GraphError::Conflicts(_) => Trouble::Conflict,
-        GraphError::Exec(ExecError::TimedOut | ExecError::Cancelled) => Trouble::Unavailable,
+        GraphError::Exec(ExecError::TimedOut) => Trouble::Unavailable,
         _ => Trouble::Invalid,
     }
 }

@@ -279,7 +279,7 @@ pub struct TextFault {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ConflictsShown {
     /// How many there are.
-    pub total: usize,
+    pub total: u32,
     /// The first of them.
     pub listed: Vec<ConflictShown>,
 }

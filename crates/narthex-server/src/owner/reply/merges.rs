@@ -38,7 +38,7 @@ pub struct MergeChange {
     /// Whether there are more of them.
     pub more: bool,
     /// How many conflicts there are.
-    pub conflicts_total: usize,
+    pub conflicts_total: u32,
     /// The first of them.
     pub conflicts: Vec<MergeConflict>,
     /// What else stands in the way: stored queries that would not hold, say.

@@ -19,6 +19,7 @@ impl House {
                 disabled: true,
                 start: Some(Digest::of(b"start")),
                 definitions: [(look, Digest::of(b"look"))].into(),
+                ..ServerStanding::default()
             };
             let (name, standing) = (name.parse().expect("a slug"), Box::new(standing));
             done(store, Effect::SetServer { name, standing, texts: Vec::new() }).await;

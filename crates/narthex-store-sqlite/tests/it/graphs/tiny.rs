@@ -12,7 +12,7 @@ async fn the_benchmark_runs() {
     let (options, json) = Options::parse(words.map(str::to_owned)).expect("options");
     assert!(json);
     let report = bench::run(&options, |_| ()).await.expect("runs");
-    assert_eq!(report.lines.len(), 2 * 20);
+    assert_eq!(report.lines.len(), 2 * 21);
     let rows: Vec<u64> = report.lines.iter().map(|line| line.rows).collect();
     assert_eq!((rows.first(), rows.last()), (Some(&490), Some(&980)));
     assert!(report.lines.iter().all(|line| !line.ours.is_zero() && !line.plain.is_zero()));

@@ -46,6 +46,18 @@ async fn rigged(mode: Mode, ceiling: Tier, deadline: Duration) -> anyhow::Result
     Ok(Rigged { house, rig, door, token })
 }
 
+impl Rigged {
+    /// A connection on which a tool was called, and nothing read yet.
+    async fn ask(&self, tool: &str) -> anyhow::Result<tokio::net::TcpStream> {
+        let body = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call",
+            "params": {"name": tool, "arguments": {}}});
+        let token = format!("authorization: Bearer {}", self.token);
+        let mut stream = tokio::net::TcpStream::connect(self.door.address()).await?;
+        stream.write_all(&raw_post(&[token.as_bytes()], &body.to_string())).await?;
+        Ok(stream)
+    }
+}
+
 type Left = (Phase, Ruled, Reason, Outcome);
 
 #[tokio::test]
@@ -192,10 +204,7 @@ async fn what_needs_approval_waits_and_is_not_done() -> anyhow::Result<()> {
 async fn a_client_that_hangs_up_still_leaves_the_outcome() -> anyhow::Result<()> {
     let rigged = rigged(Mode::Guarded, Tier::T1, Duration::from_mins(1)).await?;
     let before = rigged.house.seq().await?;
-    let body = r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"send-hang","arguments":{}}}"#;
-    let token = format!("authorization: Bearer {}", rigged.token);
-    let mut stream = tokio::net::TcpStream::connect(rigged.door.address()).await?;
-    stream.write_all(&raw_post(&[token.as_bytes()], body)).await?;
+    let stream = rigged.ask("send-hang").await?;
     until(async || rigged.rig.performed.load(Ordering::SeqCst) == 1).await?;
     assert_eq!(rigged.house.seq().await?, before + 1, "the intent alone");
     drop(stream);
@@ -204,6 +213,26 @@ async fn a_client_that_hangs_up_still_leaves_the_outcome() -> anyhow::Result<()>
     assert_eq!(
         (outcome.phase, outcome.reason, outcome.outcome),
         (Phase::Outcome, Reason::Interrupted, Outcome::Unknown)
+    );
+    rigged.door.close().await;
+    rigged.house.verify().await?;
+    Ok(())
+}
+
+/// What nobody waits for any more is not looked up to its deadline, and is in the ledger.
+#[tokio::test]
+async fn a_client_that_hangs_up_ends_what_is_looked_up() -> anyhow::Result<()> {
+    let rigged = rigged(Mode::Guarded, Tier::T1, Duration::from_mins(1)).await?;
+    let before = rigged.house.seq().await?;
+    let stream = rigged.ask("look-hang").await?;
+    until(async || rigged.rig.observed.load(Ordering::SeqCst) == 1).await?;
+    assert_eq!(rigged.house.seq().await?, before, "nothing came of it yet");
+    drop(stream);
+    until(async || rigged.house.seq().await.is_ok_and(|seq| seq == before + 1)).await?;
+    let left = rigged.house.records_after(before).await?.remove(0).draft;
+    assert_eq!(
+        (left.phase, left.reason, left.outcome),
+        (Phase::Observed, Reason::Interrupted, Outcome::Unknown)
     );
     rigged.door.close().await;
     rigged.house.verify().await?;

@@ -37,6 +37,8 @@ pub(super) const TOOLS: &[(&str, EffectSite, Tier)] = &[
 pub(super) struct Rig {
     store: Arc<dyn Store>,
     tools: Vec<ToolSpec>,
+    /// How often anything was looked up.
+    pub(super) observed: AtomicUsize,
     /// How often anything was acted on outside.
     pub(super) performed: AtomicUsize,
     /// The last intent that was durable when its tool ran.
@@ -46,7 +48,8 @@ pub(super) struct Rig {
 impl Rig {
     pub(super) fn new(store: Arc<dyn Store>) -> Self {
         let tools = TOOLS.iter().map(|(name, site, tier)| spec(name, *site, *tier)).collect();
-        Self { store, tools, performed: AtomicUsize::new(0), durable: AtomicU64::new(0) }
+        let (observed, performed) = (AtomicUsize::new(0), AtomicUsize::new(0));
+        Self { store, tools, observed, performed, durable: AtomicU64::new(0) }
     }
 
     async fn behave(&self, tool: &str) -> Result<ToolOutput, ToolError> {
@@ -115,6 +118,7 @@ impl Surface for Rig {
     }
 
     async fn observe(&self, intent: &Intent<Observe>, _: Value) -> Result<ToolOutput, ToolError> {
+        self.observed.fetch_add(1, Ordering::SeqCst);
         self.behave(intent.tool()).await
     }
 

@@ -4,7 +4,8 @@
 use std::collections::BTreeSet;
 
 use narthex_core::{Mode, Tier};
-use narthex_test::{Client, Era};
+use narthex_graph::stored::Shown;
+use narthex_test::{Client, Era, Persona};
 use serde_json::{Value, json};
 
 use super::harbour::{Harbour, SCHEMA, done, options};
@@ -172,4 +173,30 @@ fn calls(tool: &str, branch: &str, head: &str) -> Vec<Value> {
         "add" => vec![json!({"params": {"slug": "zed", "name": "Z"}, "branch": branch})],
         other => panic!("{other} has no calls"),
     }
+}
+
+/// A stored query is called by the name of its tool, and by no other; policy knows it by its own.
+#[tokio::test]
+async fn a_query_with_another_name_for_its_tool_is_called_by_that() -> anyhow::Result<()> {
+    let mut options = options();
+    let declared = options.graphs.declared.get_mut(&"harbour".parse()?).expect("declared");
+    let shown = Shown { tool_name: Some("who_is".to_owned()), ..Shown::default() };
+    declared.mcp.queries.insert("person".to_owned(), shown);
+    let harbour = Harbour::with(options).await?;
+    let agent = harbour.agent(Persona::AgentA);
+    let listed = agent.tools().await?;
+    assert!(listed.contains(&"who_is".to_owned()), "{listed:?}");
+    assert!(!listed.contains(&"person".to_owned()), "{listed:?}");
+    let found = done(&agent, "who_is", json!({"params": {"slug": "ada"}})).await?;
+    assert_eq!(found["rows"][0]["name"], "Ada", "{found}");
+    let unknown = agent.call("person", json!({"params": {"slug": "ada"}})).await?;
+    assert_eq!(unknown.rpc_code(), Some(-32602), "{unknown:?}");
+    harbour.govern(
+        r#"@id("not-person") forbid (principal, action == Narthex::Action::"invoke_query", resource)
+           when { context has query && context.query == "person" };"#,
+    )?;
+    assert!(!agent.tools().await?.contains(&"who_is".to_owned()));
+    let refused = agent.call("who_is", json!({"params": {"slug": "ada"}})).await?;
+    assert_eq!(refused.rpc_code(), Some(-32602), "{refused:?}");
+    Ok(())
 }

@@ -44,10 +44,11 @@ const SHARED: [Comes; 8] = [OVER, OVER, Waits, Waits, OVER, OVER, Waits, Waits];
 const MOST: [Comes; 8] = [MODE, MODE, MODE, MODE, OVER, OVER, OVER, WaitsTyped];
 /// A merge into a shared branch: whoever may not, asks.
 const MERGED: [Comes; 8] = [OVER, Proposed, Waits, Waits, OVER, Proposed, Waits, Waits];
-/// A merge into a protected one. The house that admits no T3 asks for everyone.
+/// One that loses something there. The house that admits no T3 asks for everyone.
 const INBOX: [Comes; 8] =
     [OVER, Proposed, Proposed, Proposed, OVER, Proposed, Proposed, WaitsTyped];
-/// Asked for by word.
+/// Asked for by word; or a merge into a protected branch, which whoever may only suggest asks for
+/// however far it may go.
 const ASKED: [Comes; 8] = [OVER, Proposed, Proposed, Proposed, OVER, Proposed, Proposed, Proposed];
 const NEVER: [Comes; 8] = [Refused(Reason::Conflict); 8];
 const NOWHERE: [Comes; 8] = [Refused(Reason::NotFound); 8];
@@ -106,8 +107,9 @@ fn table() -> Vec<(&'static str, Value, [Comes; 8])> {
         ("branch_delete", json!({"branch": "nowhere"}), NOWHERE),
         ("branch_merge", merge("full-#", "mine"), OWN),
         ("branch_merge", merge("full-#", "team"), MERGED),
-        ("branch_merge", merge("full-#", "main"), INBOX),
-        ("branch_merge", merge("full-#", "release"), INBOX),
+        ("branch_merge", merge("full-#", "main"), ASKED),
+        ("branch_merge", merge("full-#", "release"), ASKED),
+        ("branch_merge", with(merge("full-#", "main"), "allow_data_loss"), ASKED),
         ("branch_merge", with(merge("full-#", "team"), "propose"), ASKED),
         ("branch_merge", with(merge("full-#", "main"), "propose"), ASKED),
         ("branch_merge", with(merge("full-#", "team"), "allow_data_loss"), INBOX),
@@ -192,7 +194,7 @@ async fn a_client_that_consents_to_looking_changes_nothing() -> anyhow::Result<(
         assert!(agent.call_consenting(consent.clone(), "graph_query", look).await?.is_ok());
     }
     // With T1 it asks for what it could otherwise have made with an approval.
-    let merge = json!({"from": "more", "into": "main"});
+    let merge = json!({"from": "more", "into": "team"});
     let answer = agent.call_consenting(json!("T1"), "branch_merge", merge).await?;
     assert_eq!(answer.structured()["status"], "proposed", "{answer:?}");
     assert_eq!(harbour.people("mine").await?, "ada:36 bob:40");

@@ -104,6 +104,10 @@ impl Stage for Rooms {
         self.store.commit(unit(Effect::Graph(Box::new(write)))).await.map(drop)
     }
 
+    fn clock(&self) -> &ManualClock {
+        &self.clock
+    }
+
     async fn reopen(&mut self, clean: bool) {
         if !clean {
             self.moves += 1;
@@ -119,18 +123,29 @@ impl Stage for Rooms {
 
 #[test]
 fn histories_come_out_as_the_model_says() {
+    come_out_as_the_model_says(1);
+}
+
+/// The other half, to be run beside the first.
+#[test]
+fn more_histories_come_out_as_the_model_says() {
+    come_out_as_the_model_says(2);
+}
+
+#[expect(clippy::print_stdout, reason = "what was played, for whoever asks")]
+fn come_out_as_the_model_says(part: u64) {
     let runtime = tokio::runtime::Runtime::new().unwrap();
     // One database for all: each history is a graph of its own. A failure leaves it as it is.
     let rooms = std::cell::RefCell::new(runtime.block_on(Rooms::new()));
     let total = std::cell::Cell::new(Played::default());
     let acts = vec(any::<[u8; ACT_BYTES]>(), 8..LENGTH);
-    let seeds = seeds();
-    let cases = cases(CASES).div_ceil(u32::try_from(seeds.len()).unwrap());
-    for seed in seeds {
+    let seeds = seeds(part);
+    let cases = cases(CASES).div_ceil(PARTS * u32::try_from(seeds.len().max(1)).unwrap());
+    for seed in &seeds {
         println!("NARTHEX_SEED={seed}");
         let config =
             Config { cases, max_shrink_iters: 500, failure_persistence: None, ..Config::default() };
-        let rng = TestRng::from_seed(RngAlgorithm::ChaCha, &seed_bytes(seed));
+        let rng = TestRng::from_seed(RngAlgorithm::ChaCha, &seed_bytes(*seed));
         let ran = TestRunner::new_with_rng(config, rng).run(&acts, |bytes| {
             let mut rooms = rooms.borrow_mut();
             let mut sum = total.get();
@@ -145,16 +160,13 @@ fn histories_come_out_as_the_model_says() {
         }
     }
     println!("{:?}", total.get());
-    let Played { refused, merged, decided, met, late, grown, .. } = total.get();
-    for (what, count) in
-        [("refused", refused), ("merged", merged), ("met", met), ("late", late), ("grown", grown)]
-    {
-        assert!(count > 0, "nothing was {what}: {:?}", total.get());
+    if !seeds.is_empty() {
+        total.get().has_all();
     }
-    assert!(decided > 0, "no question was answered: {:?}", total.get());
     runtime.block_on(rooms.borrow().store.close()).unwrap();
 }
 
 /// Histories, unless `NARTHEX_HISTORIES` says how many.
-const CASES: u32 = 30;
+const CASES: u32 = 160;
+const PARTS: u32 = 2;
 const LENGTH: usize = 32;

@@ -85,3 +85,31 @@ async fn words_are_found_as_in_memory() -> anyhow::Result<()> {
     }
     Ok(())
 }
+
+#[tokio::test]
+async fn scores_are_of_what_is_seen_there_whatever_other_branches_say() -> anyhow::Result<()> {
+    let house = TestHouse::start().await?;
+    let net = Net::open(&house).await?;
+    net.schema(SCHEMA).await?;
+    net.load("main", PEOPLE).await?;
+    let scores = "match { $p: Person } \
+                  return { $p.slug as s, bm25($p.bio, \"poems\") as score } order { s }";
+    let before = net.ask("main", scores).await?;
+    assert!(before[0]["score"].as_f64() > before[2]["score"].as_f64(), "{before}");
+    assert!(before[1]["score"].is_null(), "{before}");
+    // On another branch, and for a while on this one.
+    net.fork("work", "main").await?;
+    let person = |n: usize| {
+        json!({"type": "Person", "data": {"slug": format!("p{n}"),
+        "bio": "poems, many poems, nothing but poems and more of them"}})
+    };
+    let many: Vec<String> = (0..40).map(|n| person(n).to_string()).collect();
+    net.load("work", &many.join("\n")).await?;
+    net.mutate("main", "update Person set { bio: \"poems, poems\" } where slug = \"bob\"").await?;
+    let then = net.ask("main", scores).await?;
+    assert_ne!(then[0]["score"], before[0]["score"], "the texts that are found are others");
+    net.mutate("main", "update Person set { bio: \"boats, engine rooms\" } where slug = \"bob\"")
+        .await?;
+    assert_eq!(net.ask("main", scores).await?, before);
+    Ok(())
+}

@@ -183,7 +183,7 @@ impl GraphView for Seeing {
         words: &[String],
         prefix: bool,
         limit: u32,
-    ) -> Result<Option<Vec<(RowNo, f64)>>, StoreError> {
+    ) -> Result<Option<Vec<RowNo>>, StoreError> {
         let found = self.inner.search(index, words, prefix, limit).await?;
         self.work.done(found.as_deref().unwrap_or_default());
         Ok(found)

@@ -22,8 +22,9 @@ pub(super) fn print(context: &Context, found: &ConflictsShown) -> Result<Exit, F
     for one in &found.listed {
         output::text(shown(one))?;
     }
-    if found.total > found.listed.len() {
-        output::text(format!("… and {} more.\n", found.total - found.listed.len()))?;
+    let more = (found.total as usize).saturating_sub(found.listed.len());
+    if more > 0 {
+        output::text(format!("… and {more} more.\n"))?;
     }
     if found.listed.iter().any(|one| ways(one).next().is_some()) {
         output::text(

@@ -49,7 +49,7 @@ fn conflicts(out: &mut String, change: &MergeChange) {
             let _ = writeln!(out, "  resolve {}", clean::line(&way.to_string()));
         }
     }
-    if change.conflicts_total > change.conflicts.len() {
+    if change.conflicts_total as usize > change.conflicts.len() {
         let _ = writeln!(out, "… and more");
     }
 }

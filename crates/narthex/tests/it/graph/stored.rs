@@ -1,9 +1,12 @@
 //! Stored queries: declared in the settings, checked before anything is served.
 
+use std::io::{BufRead as _, BufReader};
+use std::process::Stdio;
+
 use serde_json::json;
 
 use super::{Fixture, QUERIES, SCHEMA};
-use crate::support::{narthex, stderr};
+use crate::support::{command, narthex, stderr};
 
 const HIDDEN: &str = "[graphs.people]\nqueries = 'queries'\n[graphs.people.mcp.queries.ages]\nexpose = false\n[graphs.people.mcp.queries.grow]\ntool_name = 'set_age'\n";
 
@@ -104,5 +107,33 @@ fn nothing_is_served_with_stored_queries_that_do_not_hold() {
         let said = stderr(&output);
         assert!(matches!(output.status.code(), Some(2 | 3)), "{settings}: {said}");
         assert!(said.contains(says), "{settings}: {said}");
+    }
+}
+
+#[test]
+fn the_log_says_what_auto_came_to() {
+    for (threshold, mode) in [(3, "meta"), (4, "per_query")] {
+        let house = with(&format!(
+            "[graphs.people]\nqueries = 'queries'\n[graphs.people.mcp]\nmode = 'auto'\nthreshold = {threshold}\n"
+        ));
+        let mut child = command(&["serve", "--listen", "127.0.0.1:0"], &house.house())
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("narthex runs");
+        let log = BufReader::new(child.stderr.take().expect("open"));
+        let line = log.lines().map_while(Result::ok).find(|line| line.contains("stored queries"));
+        child.kill().expect("ends");
+        child.wait().expect("ended");
+        let line = line.expect("a line about them");
+        for says in [
+            "graph=people".to_owned(),
+            format!("mode=\"{mode}\""),
+            "exposed=3".to_owned(),
+            format!("threshold={threshold}"),
+        ] {
+            assert!(line.contains(&says), "{says}: {line}");
+        }
     }
 }

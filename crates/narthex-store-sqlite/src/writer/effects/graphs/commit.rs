@@ -9,6 +9,7 @@ use narthex_store::{
 use sqlx::SqliteConnection;
 
 use super::ahead::Ahead;
+use super::pending::Pending;
 use super::{index, lines, rows, texts};
 use crate::fault::Fault;
 use crate::gate::Bench;
@@ -51,7 +52,8 @@ pub(super) async fn commit(
     let onto =
         Onto { graph: graph.n, line: line.n, seq: number(commit.seq)?, fresh: line.head == 0 };
     index::clear(bench.conn, onto, &builds).await?;
-    let touched = all(bench.conn, onto, writes, &builds).await?;
+    let mut pending = Pending::of(MOST_PENDING);
+    let touched = all(bench.conn, onto, writes, &builds, &mut pending).await?;
     index::note(bench, onto, &line, &builds).await?;
     line.head = onto.seq;
     record(bench, &line, &commit, touched).await?;
@@ -141,14 +143,14 @@ pub(super) async fn record(
 
 /// Writes all rows, a page at a time, and what indexes have of them. Says what was touched, as far as
 /// that is so little that it goes with the commit.
-async fn all(
+pub(super) async fn all(
     conn: &mut SqliteConnection,
     onto: Onto,
     writes: RowWrites,
     builds: &[IndexBuild],
+    pending: &mut Pending,
 ) -> Result<Vec<u8>, Fault> {
     let mut touched = Touched::default();
-    let (mut entries, mut ends) = (index::Entries::default(), Vec::new());
     // Only what is listed, on one page, comes with indexes that are built.
     let mut builds_left = builds;
     let mut pages = Ahead::of(writes);
@@ -157,12 +159,12 @@ async fn all(
         touched.put_aside(conn, onto).await?;
         rows::supersede(conn, onto, &page).await?;
         texts::write(conn, onto, &page, std::mem::take(&mut builds_left)).await?;
-        entries.add(&page);
-        rows::write(conn, onto, page, &mut ends).await?;
+        pending.entries.add(&page);
+        rows::write(conn, onto, page, &mut pending.ends).await?;
+        pending.write_if_much(conn, onto).await?;
     }
-    rows::write_ends(conn, onto, ends).await?;
-    entries.build(builds);
-    entries.write(conn, onto).await?;
+    pending.entries.build(builds);
+    pending.write(conn, onto).await?;
     Ok(touched.bytes)
 }
 
@@ -215,3 +217,6 @@ impl Touched {
 const MOST_TOUCHED: usize = 512;
 /// And that are put aside in one row.
 const MOST_ASIDE: usize = 64 * 1024;
+/// Bytes that are held back to be sorted, and then one page of rows more. Some hundred thousand rows
+/// are one run: a table that is filled in its order is filled most quickly.
+const MOST_PENDING: usize = 16 * 1024 * 1024;

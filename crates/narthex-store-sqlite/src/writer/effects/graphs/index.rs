@@ -47,30 +47,42 @@ pub(super) async fn clear(
     Ok(())
 }
 
-/// What goes and what comes, over all rows.
+/// What goes and what comes, over as many rows as are held at once. What goes and comes of one row
+/// is held together, and no row is written twice, so that no run of them depends on another.
 #[derive(Debug, Default)]
 pub(super) struct Entries {
     gone: Vec<Entry>,
     new: Vec<Entry>,
+    /// Of their values.
+    bytes: usize,
 }
 
 impl Entries {
+    /// About how many bytes they take.
+    pub(super) fn bytes(&self) -> usize {
+        (self.gone.len() + self.new.len()) * size_of::<Entry>() + self.bytes
+    }
+
     /// What some rows had and have.
     pub(super) fn add(&mut self, writes: &[RowWrite]) {
+        let mut bytes = 0;
         for write in writes {
-            let entry = |(index, value): &(narthex_store::Tag, serde_json::Value)| {
-                (index.0, key(value), write.row.0, write.tag.0)
+            let mut entry = |(index, value): &(narthex_store::Tag, serde_json::Value)| {
+                let value = key(value);
+                bytes += value.len();
+                (index.0, value, write.row.0, write.tag.0)
             };
             if write.unindex.is_empty() {
-                self.new.extend(write.index.iter().map(entry));
+                self.new.extend(write.index.iter().map(&mut entry));
                 continue;
             }
             // What is the same before and after stays where it is.
-            let was: HashSet<Entry> = write.unindex.iter().map(entry).collect();
-            let is: HashSet<Entry> = write.index.iter().map(entry).collect();
+            let was: HashSet<Entry> = write.unindex.iter().map(&mut entry).collect();
+            let is: HashSet<Entry> = write.index.iter().map(&mut entry).collect();
             self.gone.extend(was.difference(&is).cloned());
             self.new.extend(is.difference(&was).cloned());
         }
+        self.bytes += bytes;
     }
 
     /// What indexes have that come into being.
@@ -84,7 +96,7 @@ impl Entries {
 
     /// Moves what is no longer so to what was, and adds what is new.
     pub(super) async fn write(
-        mut self,
+        &mut self,
         conn: &mut SqliteConnection,
         onto: Onto,
     ) -> Result<(), Fault> {
@@ -98,7 +110,11 @@ impl Entries {
             put_name(entry, values)?;
             values.add(entry.3)
         };
-        added(onto).run(conn, self.new.iter(), put).await
+        added(onto).run(conn, self.new.iter(), put).await?;
+        self.gone.clear();
+        self.new.clear();
+        self.bytes = 0;
+        Ok(())
     }
 }
 

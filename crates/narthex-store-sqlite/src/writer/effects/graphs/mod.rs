@@ -6,6 +6,7 @@ mod commit;
 mod found;
 mod index;
 mod lines;
+mod pending;
 mod remove;
 mod rows;
 mod texts;

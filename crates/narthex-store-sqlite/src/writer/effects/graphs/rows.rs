@@ -66,12 +66,14 @@ pub(super) async fn write(
 pub(super) async fn write_ends(
     conn: &mut SqliteConnection,
     onto: Onto,
-    mut ends: Vec<Ends>,
+    ends: &mut Vec<Ends>,
 ) -> Result<(), Fault> {
     ends.sort_unstable();
     from(onto).run(conn, ends.iter(), put_ends).await?;
     ends.sort_unstable_by_key(|(tag, a, b, row)| (*tag, *b, *a, *row));
-    to(onto).run(conn, ends.iter(), put_ends).await
+    to(onto).run(conn, ends.iter(), put_ends).await?;
+    ends.clear();
+    Ok(())
 }
 
 /// The type of an edge, where it begins and ends, its number.
