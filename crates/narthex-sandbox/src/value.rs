@@ -81,7 +81,7 @@ fn foreign(mut result: Map<String, Value>) -> RunAnswer {
     let single = parts.len() == 1;
     let told = parts.into_iter().enumerate().map(|(place, part)| {
         let at = if single { String::new() } else { format!("/{place}") };
-        told(part, at, &mut binaries)
+        told(part, &at, &mut binaries)
     });
     let mut told: Vec<Value> = told.collect();
     let value = if single { told.pop().unwrap_or(Value::Null) } else { Value::Array(told) };
@@ -89,7 +89,7 @@ fn foreign(mut result: Map<String, Value>) -> RunAnswer {
 }
 
 /// One part of a result. Bytes leave a null behind.
-fn told(mut part: Value, at: String, binaries: &mut Vec<Binary>) -> Value {
+fn told(mut part: Value, at: &str, binaries: &mut Vec<Binary>) -> Value {
     if let Some(text) = text(&part) {
         return Value::String(text.to_owned());
     }
@@ -99,7 +99,7 @@ fn told(mut part: Value, at: String, binaries: &mut Vec<Binary>) -> Value {
         let Some(Value::String(base64)) = holder.get_mut(key).map(Value::take) else {
             return false;
         };
-        binaries.push(Binary { at: at.clone(), mime, base64 });
+        binaries.push(Binary { at: at.to_owned(), mime, base64 });
         true
     };
     let kind = part.get("type").and_then(Value::as_str).unwrap_or_default().to_owned();

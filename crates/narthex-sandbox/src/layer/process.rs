@@ -127,14 +127,12 @@ impl Worker for Process {
         use std::os::unix::process::ExitStatusExt as _;
         // One that is done goes by itself; one that is not is not waited for.
         let gone = tokio::time::timeout(LAST_WORDS, self.child.wait()).await;
-        let status = match gone {
-            Ok(status) => status.ok(),
-            Err(_) => {
-                let _ = self.child.start_kill();
-                let _ = self.child.wait().await;
-                None
-            }
+        let Ok(status) = gone else {
+            let _ = self.child.start_kill();
+            let _ = self.child.wait().await;
+            return Gone::Ended;
         };
+        let status = status.ok();
         status
             .and_then(|status| status.signal())
             .map_or(Gone::Ended, |signal| Gone::Killed { signal })

@@ -61,11 +61,14 @@ struct Listed {
     count: usize,
 }
 
+/// A module, how well its best function fits, and how well each does.
+type Found<'a> = (u32, &'a Module, Vec<(u32, &'a Function)>);
+
 pub(super) fn run(modules: &Modules, input: &Input) -> Result<ToolOutput, ToolError> {
     let query = Query::parse(input.query.as_deref());
     let default = if query.is_everything() { Detail::Names } else { Detail::Lines };
     let detail = input.detail.unwrap_or(default);
-    let mut found: Vec<(u32, &Module, Vec<(u32, &Function)>)> = Vec::new();
+    let mut found: Vec<Found<'_>> = Vec::new();
     for module in modules.iter() {
         let fits = |function| (query.fits(module, function), function);
         let mut fitting: Vec<(u32, &Function)> =

@@ -89,7 +89,7 @@ impl Engine {
         let value: Promise<'_> = finish.call((begun,))?;
         loop {
             if let Some(done) = value.result::<Value<'_>>() {
-                return Ok(ended(done?));
+                return Ok(ended(&done?));
             }
             if self.world.time.is_over() {
                 return Ok(Ended::OutOfTime);
@@ -112,7 +112,7 @@ impl Engine {
     }
 }
 
-fn ended(value: Value<'_>) -> Ended {
+fn ended(value: &Value<'_>) -> Ended {
     let text = value.as_string().and_then(|text| text.to_string().ok());
     match text.map(RawValue::from_string) {
         Some(Ok(value)) => Ended::Value(value),

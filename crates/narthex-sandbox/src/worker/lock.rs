@@ -48,9 +48,7 @@ fn address_space() -> u64 {
 const FILES: u64 = 8;
 const STDIN: u32 = 0;
 const STDOUT: u32 = 1;
-#[expect(clippy::cast_sign_loss, reason = "bits of a mask")]
 const EXECUTE: u32 = PROT_EXEC as u32;
-#[expect(clippy::cast_sign_loss, reason = "bits of a mask")]
 const PLAIN_MEMORY: &[(u8, Test)] =
     &[(2, Test::Masked(EXECUTE, 0)), (3, Test::Has(MAP_ANONYMOUS as u32))];
 

@@ -2,8 +2,6 @@
 
 use std::io;
 
-use serde::Serialize;
-
 use crate::wire::{FromWorker, HEADER, MOST, ToWorker, framed};
 
 /// Reads and writes frames.
@@ -13,11 +11,6 @@ pub(super) struct Pipe {
 }
 
 impl Pipe {
-    /// Says something.
-    pub(super) fn send(&mut self, frame: &FromWorker) -> io::Result<()> {
-        self.write(frame)
-    }
-
     /// Waits for something to be said.
     pub(super) fn receive(&mut self) -> io::Result<ToWorker> {
         let mut header = [0; HEADER];
@@ -32,7 +25,9 @@ impl Pipe {
         serde_json::from_slice(&self.buffer).map_err(io::Error::other)
     }
 
-    fn write<T: Serialize>(&mut self, frame: &T) -> io::Result<()> {
+    /// Says something.
+    #[expect(clippy::unused_self, reason = "whoever speaks has the pipe")]
+    pub(super) fn send(&mut self, frame: &FromWorker) -> io::Result<()> {
         let bytes = framed(frame).map_err(io::Error::other)?;
         let mut rest = bytes.as_slice();
         while !rest.is_empty() {

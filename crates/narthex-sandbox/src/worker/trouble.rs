@@ -24,13 +24,11 @@ pub(super) fn caught(ctx: &Ctx<'_>, program: &Shaped) -> Threw {
 /// A property that is a text. A getter that throws has none.
 fn text_of(object: &Object<'_>, name: &str) -> Option<String> {
     let value: Result<Value<'_>, _> = object.get(name);
-    match value {
-        Ok(value) => value.as_string().and_then(|text| text.to_string().ok()),
-        Err(_) => {
-            object.ctx().catch();
-            None
-        }
-    }
+    let Ok(value) = value else {
+        object.ctx().catch();
+        return None;
+    };
+    value.as_string().and_then(|text| text.to_string().ok())
 }
 
 /// Something that is no error, as JSON.

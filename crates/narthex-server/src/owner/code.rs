@@ -104,7 +104,7 @@ impl Desk {
             ),
             CodeRequest::Types { agent, module } => {
                 let (_, admitted) = self.agent_at_the_door(&agent).await?;
-                let modules = rooms.modules(&admitted).await.map_err(failed)?;
+                let modules = rooms.modules(&admitted).await.map_err(|error| failed(&error))?;
                 let mut files = vec![("narthex.d.ts".to_owned(), types::prelude().to_owned())];
                 let wanted = modules.iter().filter(|known| {
                     module
@@ -182,6 +182,6 @@ fn not_called(error: CallError) -> OwnerError {
     }
 }
 
-fn failed(error: ToolError) -> OwnerError {
+fn failed(error: &ToolError) -> OwnerError {
     OwnerError { kind: Trouble::Unavailable, message: error.to_string() }
 }

@@ -1,5 +1,5 @@
 //! Declarations, as a real compiler reads them.
 
 mod properties;
-pub mod support;
+pub(crate) mod support;
 mod tsc;

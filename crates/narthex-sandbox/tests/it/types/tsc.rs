@@ -9,7 +9,6 @@
     clippy::print_stderr,
     reason = "tests"
 )]
-#![allow(dead_code, unreachable_pub, reason = "what is shared with the other tests")]
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};

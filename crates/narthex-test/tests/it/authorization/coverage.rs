@@ -38,6 +38,8 @@ fn every_action_policy_knows_is_asked_about() {
     asked.extend(graphs::table().iter().filter_map(|row| row.action));
     // What servers offer is nobody's to list here; that policy is asked about it is in `servers`.
     asked.insert(PolicyAction::UseServer);
+    // Code mode is one question for all of its tools; who is asked it is in `servers/programs.rs`.
+    asked.insert(PolicyAction::RunCode);
     assert_eq!(asked, PolicyAction::ALL.into_iter().collect());
 }
 

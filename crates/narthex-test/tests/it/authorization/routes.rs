@@ -68,6 +68,7 @@ pub(super) const TABLE: &[(&str, &[&str], &[Row])] = &[
         ],
         AGENTS,
     ),
+    ("/code/{*path}", &["/code/mcp", "/code/mcp/", "/code/x", "/code/../mcp"], AGENTS),
     (
         "/graphs",
         &["/graphs"],
@@ -121,7 +122,9 @@ const NOWHERE: &[&str] = &[
     "/servers",
     "/Graphs/harbour/mcp",
     "/graph/harbour/mcp",
-    "/code/mcp",
+    "/code/",
+    "/code",
+    "/Code/mcp",
 ];
 
 pub(super) const METHODS: &[&str] =
@@ -152,7 +155,8 @@ async fn every_route_with_every_method_is_the_same_for_everyone() -> anyhow::Res
 }
 
 fn is_agents(route: &str) -> bool {
-    route.ends_with("/mcp") || matches!(route, "/graphs/{*path}" | "/servers/{*path}")
+    route.ends_with("/mcp")
+        || matches!(route, "/graphs/{*path}" | "/servers/{*path}" | "/code/{*path}")
 }
 
 async fn check(

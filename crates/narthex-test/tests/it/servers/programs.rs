@@ -289,14 +289,15 @@ async fn a_stop_ends_a_program_under_way_and_an_agent_can_stop_itself() {
     let house = TestHouse::start().await.expect("house");
     let client = house.code_client_with(house.token(Persona::AgentA));
     let running = client.clone();
-    let endless = tokio::spawn(async move {
+    let mut endless = tokio::task::JoinSet::new();
+    endless.spawn(async move {
         running.call("execute_code", json!({"code": "const w = require('host:workspace'); for (;;) { try { w.search({query: 'x'}) } catch { for (;;) {} } }"})).await
     });
     tokio::time::sleep(Duration::from_millis(400)).await;
     let engage =
         SwitchRequest::Engage { scope: StopScope::Agent("agent-a".to_owned()), reason: None };
     house.owner(Request::Switch(engage)).await.expect("stopped");
-    let ended = endless.await.expect("a task").expect("an answer");
+    let ended = endless.join_next().await.expect("one").expect("a task").expect("an answer");
     assert_eq!(ended.tool_code().as_deref(), Some("stopped"), "{ended:?}");
     // Another one stops itself, and cannot lift it.
     let other = house.code_client_with(house.token(Persona::Reader));
@@ -323,11 +324,11 @@ async fn nothing_leaves_a_run_that_could_not_be_recorded() {
     // From the first call on nothing can be written.
     let running = client.clone();
     let code = "const w = require('host:workspace'); const at = Date.now(); let n = 0; while (n < 60) { w.search({query: 'zebrafinch*'}); n++ } w.search({query: 'zebrafinch*'}).hits[0].snippet";
-    let ran =
-        tokio::spawn(async move { running.call("execute_code", json!({"code": code})).await });
+    let mut ran = tokio::task::JoinSet::new();
+    ran.spawn(async move { running.call("execute_code", json!({"code": code})).await });
     tokio::time::sleep(Duration::from_millis(150)).await;
     house.faults().fail_writing(true);
-    let ended = ran.await.expect("a task").expect("an answer");
+    let ended = ran.join_next().await.expect("one").expect("a task").expect("an answer");
     house.faults().fail_writing(false);
     let recorded = house.records().await.expect("records");
     if ended.is_ok() {

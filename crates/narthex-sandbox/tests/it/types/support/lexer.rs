@@ -2,7 +2,7 @@
 //! string or its comment.
 
 /// The words of a declaration outside of strings and comments, if everything in it is closed.
-pub fn words(text: &str) -> Result<Vec<String>, String> {
+pub(crate) fn words(text: &str) -> Result<Vec<String>, String> {
     let mut words = vec![String::new()];
     let mut open = Vec::new();
     let mut rest = text;

@@ -1,21 +1,21 @@
 //! Random schemas, values that fit them, and a reader of declarations. Seeded: a number gives the
 //! same schema every time.
 
-pub mod lexer;
-pub mod sampled;
-pub mod wild;
+pub(crate) mod lexer;
+pub(crate) mod sampled;
+pub(crate) mod wild;
 
 /// Small numbers, one after the other (splitmix64).
 #[derive(Debug)]
-pub struct Random(u64);
+pub(crate) struct Random(u64);
 
 impl Random {
-    pub fn new(seed: u64) -> Self {
+    pub(crate) fn new(seed: u64) -> Self {
         Self(seed)
     }
 
     /// Less than this.
-    pub fn below(&mut self, end: usize) -> usize {
+    pub(crate) fn below(&mut self, end: usize) -> usize {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.0;
         z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -23,17 +23,17 @@ impl Random {
         usize::try_from((z ^ (z >> 31)) % end.max(1) as u64).unwrap_or(0)
     }
 
-    pub fn coin(&mut self) -> bool {
+    pub(crate) fn coin(&mut self) -> bool {
         self.below(2) == 0
     }
 
-    pub fn pick<T: Clone>(&mut self, of: &[T]) -> T {
+    pub(crate) fn pick<T: Clone>(&mut self, of: &[T]) -> T {
         of[self.below(of.len())].clone()
     }
 }
 
 /// Texts that try to leave the place they are put in. Each would declare `PWNED` if it did.
-pub const HOSTILE: &[&str] = &[
+pub(crate) const HOSTILE: &[&str] = &[
     "*/ declare const PWNED: number; /*",
     "*\u{200b}/ declare const PWNED: number; /*",
     "**/}\ndeclare const PWNED: number;\ndeclare module \"x\" {/*",

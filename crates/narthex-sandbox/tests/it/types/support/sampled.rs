@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 use super::{HOSTILE, Random};
 
 #[derive(Debug, Clone)]
-pub struct Sample {
+pub(crate) struct Sample {
     pub schema: Value,
     pub good: Value,
     /// Of the wrong type somewhere, unless everything fits.
@@ -13,7 +13,7 @@ pub struct Sample {
 }
 
 /// A whole document: an object with one required property at least.
-pub fn document(random: &mut Random) -> Sample {
+pub(crate) fn document(random: &mut Random) -> Sample {
     let mut making = Making { random, definitions: Vec::new() };
     let mut sample = making.object(4, true);
     let definitions: Map<String, Value> =

@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 use super::{HOSTILE, Random};
 
 /// Any schema: deep, contradictory, recursive, with hostile texts wherever a text may be.
-pub fn document(random: &mut Random) -> Value {
+pub(crate) fn document(random: &mut Random) -> Value {
     let depth = 1 + random.below(9);
     let mut size = 400;
     let mut root = match schema(random, depth, &mut size) {
