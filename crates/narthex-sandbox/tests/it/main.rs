@@ -1,6 +1,17 @@
 //! Programs in the sandbox, from outside: each layer, what programs get, and what hostile ones do not.
 
-mod bench;
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    clippy::print_stderr,
+    clippy::print_stdout,
+    clippy::disallowed_methods,
+    reason = "tests"
+)]
+
+mod escapes;
 mod hostile;
 mod parks;
 mod programs;

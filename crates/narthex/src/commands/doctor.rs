@@ -27,6 +27,7 @@ pub async fn run(context: &Context, globals: &Globals) -> Result<Exit, Failure> 
     findings.push(policies(context));
     findings.push(walls());
     findings.push(servers(context));
+    findings.push(around::programs(&context.config));
     findings.push(around::egress(&context.config));
     findings.extend(folders(context));
     if DataDir::at(&context.data_dir).has_house() {

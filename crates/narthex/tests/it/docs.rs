@@ -7,6 +7,9 @@ use std::process::Command;
 use anyhow::{Context, ensure};
 use narthex_policy::PolicyEngine;
 
+use crate::serving::Server;
+use crate::support::command;
+
 #[test]
 fn commands_in_the_readme_work() -> anyhow::Result<()> {
     run_commands("README.md")
@@ -40,6 +43,42 @@ fn commands_in_the_servers_document_work() -> anyhow::Result<()> {
     let first = files.first().with_context(|| format!("no json in {document}"))?;
     std::fs::write(folder.path().join("mcp.json"), first)?;
     run_commands_in(document, folder.path())
+}
+
+/// What is shown of programs is run in a demo house, by its agent: to its end, or as the block says.
+#[tokio::test(flavor = "multi_thread")]
+async fn programs_in_the_document_on_code_mode_run() -> anyhow::Result<()> {
+    let document = root().join("docs/code.md");
+    let folder = tempfile::tempdir()?;
+    let dir = narthex_server::DataDir::at(folder.path().join("house"));
+    let server = Server::start(folder.path(), &dir).await?;
+    let mut seen = 0;
+    for language in ["js", "ts"] {
+        for (marked, ends) in [("", "done"), (" pauses", "paused"), (" fails", "failed")] {
+            for block in blocks(&document, &format!("{language}{marked}"))? {
+                let file = folder.path().join("program");
+                std::fs::write(&file, &block)?;
+                let args = ["run", "--agent", "demo-agent", "--output", "json"];
+                let ran = command(&args, dir.root()).arg(&file).output()?;
+                let ran: serde_json::Value = serde_json::from_slice(&ran.stdout)
+                    .with_context(|| String::from_utf8_lossy(&ran.stderr).into_owned())?;
+                ensure!(ran["status"] == ends, "{block}\n{ran:#}");
+                seen += 1;
+            }
+        }
+        for block in blocks(&document, &format!("{language} servers"))? {
+            let shaped = narthex_sandbox::shape::shape(&block);
+            ensure!(shaped.is_ok(), "{block}\n{shaped:?}");
+        }
+    }
+    ensure!(seen > 4, "no programs in the document");
+    drop(server);
+    Ok(())
+}
+
+#[test]
+fn commands_in_the_document_on_code_mode_work() -> anyhow::Result<()> {
+    run_commands("docs/code.md")
 }
 
 #[test]

@@ -5,13 +5,13 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use narthex_core::{
     AgentId, Conversation, ConversationId, ConversationSummary, Digest, Holder, Latch, Mode,
-    PageId, PageKey, PageRevision, PageSummary, PageView, Proposal, ProposalId, ServerBook, Slug,
-    Space, SpaceId, Spent, Switches, TokenId, TokenSummary,
+    PageId, PageKey, PageRevision, PageSummary, PageView, ParkedRun, Proposal, ProposalId, RunId,
+    ServerBook, Slug, Space, SpaceId, Spent, Switches, TokenId, TokenSummary,
 };
 use narthex_store::chain::{Head, Seal, StoredRecord};
 use narthex_store::{
-    Conversations, GateBooks, Hit, LedgerReader, Pages, ProposalFilter, Proposals, RevisionFilter,
-    SearchQuery, Soundness, Spaces, StoreError, TokenRecord, Tokens,
+    Conversations, GateBooks, Hit, LedgerReader, Pages, ParkedRuns, ProposalFilter, Proposals,
+    RevisionFilter, SearchQuery, Soundness, Spaces, StoreError, TokenRecord, Tokens,
 };
 
 use super::MemoryStore;
@@ -73,6 +73,16 @@ impl Tokens for MemoryStore {
         Ok(None)
     }
     async fn tokens(&self, _: Option<AgentId>) -> Result<Vec<TokenSummary>, StoreError> {
+        Ok(Vec::new())
+    }
+}
+
+#[async_trait]
+impl ParkedRuns for MemoryStore {
+    async fn parked_run(&self, _: Holder, _: RunId) -> Result<Option<ParkedRun>, StoreError> {
+        Ok(None)
+    }
+    async fn parked_runs(&self, _: Option<Holder>) -> Result<Vec<ParkedRun>, StoreError> {
         Ok(Vec::new())
     }
 }

@@ -1,10 +1,12 @@
-//! What doctor says of what lies around the house: sessions, what may be fetched, the anchor.
+//! What doctor says of what lies around the house: sessions, programs, what may be fetched, the anchor.
 
 use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 
+use narthex_sandbox::ProcessLayer;
+
 use super::Finding;
-use crate::config::Config;
+use crate::config::{CodeWalls, Config};
 use crate::{Context, Exit, Failure};
 
 /// Sessions of older clients, as the house keeps them now.
@@ -18,6 +20,33 @@ pub(super) fn sessions(config: &Config, open: Option<usize>) -> Finding {
         of.idle_seconds, of.absolute_seconds, of.per_agent
     );
     Finding::ok("sessions", said)
+}
+
+/// Whether agents' programs can be shut in here.
+pub(super) fn programs(config: &Config) -> Finding {
+    if !config.code.enabled {
+        return Finding::ok("programs", "off: [code] enabled = false");
+    }
+    let standing = ProcessLayer::standing();
+    match (standing.missing, config.code.walls) {
+        (None, _) => Finding::ok(
+            "programs",
+            format!(
+                "each in a process of its own behind rlimits, landlock {} and a list of system calls",
+                standing.offer.landlock
+            ),
+        ),
+        (Some(missing), CodeWalls::Required) => Finding::warn(
+            "programs",
+            format!("not run: {missing}"),
+            "a newer kernel; or, knowing what it means, [code] walls = \"lowered\"",
+        ),
+        (Some(missing), CodeWalls::Lowered) => Finding::warn(
+            "programs",
+            format!("run with walls missing, as you said: {missing}"),
+            "[code] walls = \"required\"",
+        ),
+    }
 }
 
 /// What Narthex itself may fetch.
