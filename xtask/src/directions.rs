@@ -27,6 +27,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
         &["narthex-core", "narthex-egress", "narthex-gate", "narthex-servers", "narthex-store"],
     ),
     ("narthex-workspace", &["narthex-core", "narthex-gate", "narthex-store"]),
+    ("narthex-sandbox", &["narthex-core", "narthex-gate", "narthex-store", "narthex-walls"]),
     (
         "narthex-server",
         &[
@@ -36,6 +37,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "narthex-graph-surface",
             "narthex-mcp",
             "narthex-policy",
+            "narthex-sandbox",
             "narthex-servers",
             "narthex-store",
             "narthex-workspace",
@@ -52,6 +54,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "narthex-mcp",
             "narthex-oauth",
             "narthex-policy",
+            "narthex-sandbox",
             "narthex-server",
             "narthex-servers",
             "narthex-store",
@@ -72,6 +75,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "narthex-mcp",
             "narthex-oauth",
             "narthex-policy",
+            "narthex-sandbox",
             "narthex-server",
             "narthex-servers",
             "narthex-store",

@@ -17,6 +17,9 @@ pub struct ParkedRun {
     pub program: String,
     /// The digest of everything it was asked with: the same again is this run.
     pub asked: Digest,
+    /// Milliseconds of its own time, if it was given less than it may have.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub script_ms: Option<u64>,
     /// What it waits for.
     pub waiting: Vec<ApprovalId>,
     /// What happened so far.

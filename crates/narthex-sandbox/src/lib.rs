@@ -19,6 +19,8 @@
 //!
 //! To add a tool: a file in `surface/`, its place in `surface::Tool`.
 
+#[cfg(feature = "baseline")]
+pub mod baseline;
 mod config;
 pub mod drive;
 mod layer;

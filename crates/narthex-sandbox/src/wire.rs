@@ -201,6 +201,19 @@ pub(crate) struct Threw {
     pub(crate) at: Option<(u32, u32)>,
 }
 
+impl Threw {
+    /// What is said where there was no memory for an error.
+    pub(crate) fn out_of_memory() -> Self {
+        let (name, message) = ("InternalError".to_owned(), "out of memory".to_owned());
+        Self { name, message, ..Self::default() }
+    }
+
+    /// Whether nothing was thrown that says anything.
+    pub(crate) fn is_nothing(&self) -> bool {
+        self.message == "threw null"
+    }
+}
+
 /// A frame as it goes through the pipe.
 pub(crate) fn framed<T: Serialize>(frame: &T) -> Result<Vec<u8>, serde_json::Error> {
     let mut bytes = vec![0; HEADER];

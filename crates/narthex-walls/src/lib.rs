@@ -49,7 +49,7 @@ pub use error::{Wall, WallError};
 #[cfg(target_os = "linux")]
 pub use keeper::{KEEP, Refusal, keep};
 #[cfg(target_os = "linux")]
-pub use lock::{hide_own_memory, lock_strict};
+pub use lock::{hide_own_memory, lock_as_far_as_possible, lock_strict};
 pub use probe::Offer;
 #[cfg(target_os = "linux")]
 pub use probe::probe;

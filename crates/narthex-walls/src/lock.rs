@@ -22,6 +22,21 @@ pub fn lock_strict(limits: &Limits, calls: &AllowList) -> Result<(), WallError> 
     calls.apply()
 }
 
+/// The same where not every wall can be put up: as many of them as can. What could not be, in words.
+pub fn lock_as_far_as_possible(limits: &Limits, calls: &AllowList) -> Vec<WallError> {
+    let privileges = set_no_new_privs(true).map_err(WallError::system(Wall::Privileges));
+    let walls = [
+        one_thread(),
+        privileges,
+        hide_own_memory(),
+        limits.hold(),
+        capabilities::give_up(false),
+        files::shut(),
+        calls.apply(),
+    ];
+    walls.into_iter().filter_map(Result::err).collect()
+}
+
 /// Other processes of the same user can no longer read this one's memory and environment, nor
 /// trace it. Root still can.
 pub fn hide_own_memory() -> Result<(), WallError> {

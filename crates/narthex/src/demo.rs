@@ -77,6 +77,7 @@ impl Demo {
         let facts = json!({
             "graph": graph::GRAPH,
             "graph_url": graph_url(url),
+            "code_url": code_url(url),
             "agent": AGENT,
             "agent_token": self.agent_token,
             "owner_token": self.owner_token,
@@ -94,7 +95,7 @@ impl Demo {
     pub fn welcome(&self, url: &str, data_dir: &Path) -> String {
         let dir = data_dir.display();
         let token = &self.agent_token;
-        let (graph, graph_url) = (graph::GRAPH, graph_url(url));
+        let (graph, graph_url, code_url) = (graph::GRAPH, graph_url(url), code_url(url));
         let call = |url: &str, id: u32, tool: &str, arguments: &str| {
             format!(
                 "  curl -s {url} -H 'Authorization: Bearer {token}' -H 'Content-Type: application/json' \\\n    \
@@ -121,10 +122,17 @@ impl Demo {
              claude mcp add --transport http narthex {url} --header \"Authorization: Bearer {token}\"\n\n\
              4. Ask the graph '{graph}', which has an MCP endpoint of its own:\n{kept}\n  \
              narthex graph query {graph} unkept --data-dir {dir}\n\n\
-             5. See what everyone did:\n  narthex ledger tail --data-dir {dir}\n\n\
+             5. Run a program over all of it, as the agent would at {code_url}:\n  \
+             narthex run --agent {AGENT} --explain --eval '{PROGRAM}' --data-dir {dir}\n\n\
+             6. See what everyone did:\n  narthex ledger tail --data-dir {dir}\n\n\
              (With cargo alone, 'narthex' is 'cargo run --'.) Stop with Ctrl-C."
         )
     }
+}
+
+/// Where agents send programs.
+fn code_url(url: &str) -> String {
+    format!("{}/code/mcp", url.strip_suffix("/mcp").unwrap_or(url))
 }
 
 /// Where agents reach the graph.
@@ -181,4 +189,6 @@ fn marker(dir: &DataDir) -> std::path::PathBuf {
 pub const FOLDER: &str = "narthex-demo";
 const VISIBLE: &str = "harbour";
 const HIDDEN: &str = "private";
+/// What the welcome shows of programs.
+const PROGRAM: &str = "const g = require(\"host:graph-harbour\"), w = require(\"host:workspace\"); g.kept_by({params: {person: \"ines\"}}).rows.map(({name}) => [name, w.search({query: name}).hits.length])";
 const AGENT: &str = "demo-agent";

@@ -59,6 +59,13 @@ impl Gate {
         }
     }
 
+    /// Whether a run of the caller's waits: looked at before what it takes to go on is made ready.
+    pub async fn run_waits(&self, intent: &RecordedIntent, id: RunId) -> Result<bool, CallError> {
+        let parked = self.inner().store.parked_run(intent.holder(), id).await;
+        let now = self.inner().clock.now();
+        Ok(parked.map_err(unavailable)?.is_some_and(|parked| parked.until >= now))
+    }
+
     /// Takes up a run that waits, if it is the caller's: once, for from here on it waits no more.
     pub async fn take_up_run(
         &self,

@@ -100,6 +100,7 @@ pub async fn drive(
         waiting: Vec::new(),
         told: 0,
         script: ScriptClock::new(script + config.margin),
+        may_run: script,
         began: Instant::now(),
     };
     drive.run(start).await
@@ -121,6 +122,7 @@ struct Drive<'a> {
     /// How many answers the program was sent.
     told: u32,
     script: ScriptClock,
+    may_run: Duration,
     began: Instant,
 }
 

@@ -248,7 +248,7 @@ impl Drive<'_> {
     }
 
     fn out_of_time(&self) -> Failed {
-        let most = self.config.script.as_millis();
+        let most = self.may_run.as_millis();
         Failed {
             code: "out_of_time".to_owned(),
             message: format!(

@@ -1,8 +1,8 @@
 //! `execute_code`: runs a program.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use narthex_core::{Digest, Journal, ParkedRun, Reason, RunId};
+use narthex_core::{Digest, Journal, ParkedRun, Reason, RunId, Timestamp};
 use narthex_gate::{CallError, RecordedIntent, ToolError, ToolOutput};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -11,8 +11,10 @@ use serde_json::json;
 use super::host::RunHost;
 use super::result::{self, RunResult};
 use super::{CodeSurface, Declared, Does, resume_run};
+use crate::config::SandboxConfig;
 use crate::drive::{Outcome, Program, drive};
-use crate::pool::NoTurn;
+use crate::modules::Modules;
+use crate::pool::{NoTurn, Turn};
 
 pub(super) const DECLARED: Declared = Declared {
     name: "execute_code",
@@ -66,8 +68,10 @@ pub(super) async fn run(
         asked,
         script: input.timeout_ms.map(|millis| Duration::from_millis(millis.into())),
         journal: Journal::new(u64::from_le_bytes(seed), now),
+        until: None,
     };
-    go(surface, intent, started).await
+    let ready = Ready::new(surface, intent).await?;
+    go(surface, intent, started, ready).await
 }
 
 /// A run that begins, or goes on.
@@ -77,6 +81,32 @@ pub(super) struct Started {
     pub(super) asked: Digest,
     pub(super) script: Option<Duration>,
     pub(super) journal: Journal,
+    /// Until when it can go on, where that was said before.
+    pub(super) until: Option<Timestamp>,
+}
+
+/// What it takes to run: modules, a worker, and the time that is left.
+pub(super) struct Ready {
+    modules: Modules,
+    turn: Turn,
+    config: SandboxConfig,
+}
+
+impl Ready {
+    pub(super) async fn new(
+        surface: &CodeSurface,
+        intent: &RecordedIntent,
+    ) -> Result<Self, ToolError> {
+        let (gate, pool) = (&surface.parts.gate, &surface.parts.pool);
+        let began = Instant::now();
+        let modules = surface.modules(intent.context()).await?;
+        let agent = intent.context().principal.agent.id;
+        let turn = pool.turn(agent).await.map_err(no_turn)?;
+        // Whoever waited for its turn has less time, so that it can still say how it ended.
+        let left = gate.config().call_deadline.saturating_sub(began.elapsed() + LAST_WORDS);
+        let config = SandboxConfig { wall: pool.config().wall.min(left), ..pool.config().clone() };
+        Ok(Self { modules, turn, config })
+    }
 }
 
 /// Runs until it is over or waits.
@@ -84,10 +114,10 @@ pub(super) async fn go(
     surface: &CodeSurface,
     intent: &RecordedIntent,
     started: Started,
+    ready: Ready,
 ) -> Result<ToolOutput, ToolError> {
-    let (gate, pool) = (&surface.parts.gate, &surface.parts.pool);
-    let modules = surface.modules(intent.context()).await?;
-    let turn = pool.turn(intent.context().principal.agent.id).await.map_err(no_turn)?;
+    let gate = &surface.parts.gate;
+    let Ready { modules, turn, config } = ready;
     let run = gate.run(intent, started.id);
     let program = Program {
         source: started.source.clone(),
@@ -96,7 +126,7 @@ pub(super) async fn go(
         script: started.script,
     };
     let host = RunHost { gate, run: &run, modules: &modules };
-    let outcome = drive(turn.worker, program, pool.config(), &host).await;
+    let outcome = drive(turn.worker, program, &config, &host).await;
     drop(turn.rights);
     match outcome {
         Outcome::Over(report) => {
@@ -105,7 +135,6 @@ pub(super) async fn go(
         }
         Outcome::Broken(error) => Err(failed(error)),
         Outcome::Parked { report, journal, waiting } => {
-            let config = pool.config();
             let now = gate.clock().now();
             let kept_for = i64::try_from(config.parked_for.as_millis()).unwrap_or(i64::MAX);
             let parked = ParkedRun {
@@ -116,17 +145,24 @@ pub(super) async fn go(
                 waiting: waiting.iter().map(|waiting| waiting.approval).collect(),
                 journal,
                 parked: now,
-                until: now.plus_millis(kept_for),
+                until: started.until.unwrap_or_else(|| now.plus_millis(kept_for)),
+                script_ms: script_ms(started.script),
             };
             if result::size(&parked) > config.journal {
                 run.flush().await.map_err(failed)?;
                 return result::too_much_to_wait(run.id(), *report, config.journal);
             }
-            run.park(parked, config.parked).await.map_err(failed)?;
+            // One that waited before has its place already.
+            let cap = if started.until.is_some() { u32::MAX } else { config.parked };
+            run.park(parked, cap).await.map_err(failed)?;
             let output = RunResult::paused(run.id(), *report, &waiting)?;
             Ok(output.waiting_for(waiting.into_iter().next()))
         }
     }
+}
+
+fn script_ms(script: Option<Duration>) -> Option<u64> {
+    script.map(|script| u64::try_from(script.as_millis()).unwrap_or(u64::MAX))
 }
 
 /// What the gate says when a run cannot go on.
@@ -150,3 +186,6 @@ fn no_turn(error: NoTurn) -> ToolError {
         NoTurn::Layer(fault) => ToolError::Internal(fault.to_string()),
     }
 }
+
+/// What telling how a run ended takes.
+const LAST_WORDS: Duration = Duration::from_secs(1);

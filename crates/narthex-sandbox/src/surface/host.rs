@@ -32,9 +32,8 @@ impl Host for RunHost<'_> {
             return Made::Answered(RunAnswer::Thrown(gone), "refused".to_owned());
         };
         let arguments = call.arguments.clone();
-        let tier = function.spec.tier;
         match self.run.call(&module.surface, &function.spec.name, arguments).await {
-            Ok(output) => Made::Answered(answered(output), format!("{tier} allowed")),
+            Ok(output) => Made::Answered(answered(output), "allowed".to_owned()),
             Err(CallError::Waiting(waiting)) => Made::Waits(waiting),
             Err(error) => match thrown(&error, || function.parameters()) {
                 Some(thrown) => {
@@ -42,7 +41,7 @@ impl Host for RunHost<'_> {
                         CallError::Refused { .. } | CallError::UnknownTool { .. } => "refused",
                         _ => "failed",
                     };
-                    Made::Answered(RunAnswer::Thrown(thrown), format!("{tier} {decision}"))
+                    Made::Answered(RunAnswer::Thrown(thrown), decision.to_owned())
                 }
                 None => Made::Broken(error),
             },

@@ -101,7 +101,20 @@ pub(super) fn run(modules: &Modules, input: &Input) -> Result<ToolOutput, ToolEr
             count: module.functions.len(),
         }
     });
-    let output = Output { modules: listed.collect(), more };
+    let mut modules: Vec<Listed> = listed.collect();
+    if query.is_everything() {
+        modules.push(Listed {
+            module: "host:text".to_owned(),
+            about: "bytes and texts, without a call; its types are in the prelude".to_owned(),
+            functions: TEXTS
+                .iter()
+                .filter(|_| detail != Detail::Modules)
+                .map(|&f| f.to_owned())
+                .collect(),
+            count: TEXTS.len(),
+        });
+    }
+    let output = Output { modules, more };
     let subject = Subject { count: Some(output.modules.len() as u64), ..Subject::default() };
     Ok(ToolOutput::new(write_answer(&output)?).about(narthex_core::Taint::CLEAN, subject))
 }
@@ -110,6 +123,9 @@ pub(super) fn run(modules: &Modules, input: &Input) -> Result<ToolOutput, ToolEr
 const fn is_zero(count: &usize) -> bool {
     *count == 0
 }
+
+/// What `host:text` has.
+const TEXTS: [&str; 4] = ["toUtf8", "fromUtf8", "toBase64", "fromBase64"];
 
 /// Functions in one answer.
 const MOST_LISTED: usize = 200;

@@ -1,11 +1,13 @@
 //! `resume_run`: goes on with a run that waited for the owner.
 
+use std::time::Duration;
+
 use narthex_core::{Reason, RunId};
 use narthex_gate::{RecordedIntent, ToolError, ToolOutput};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::execute_code::{Started, failed, go};
+use super::execute_code::{Ready, Started, failed, go};
 use super::{CodeSurface, Declared, Does};
 
 pub(super) const DECLARED: Declared = Declared {
@@ -50,15 +52,22 @@ pub(super) async fn resume(
     intent: &RecordedIntent,
     id: RunId,
 ) -> Result<Option<ToolOutput>, ToolError> {
-    let Some(parked) = surface.parts.gate.take_up_run(intent, id).await.map_err(failed)? else {
+    let gate = &surface.parts.gate;
+    if !gate.run_waits(intent, id).await.map_err(failed)? {
+        return Ok(None);
+    }
+    // Everything it takes is at hand before the run is taken up: from there on it waits no more.
+    let ready = Ready::new(surface, intent).await?;
+    let Some(parked) = gate.take_up_run(intent, id).await.map_err(failed)? else {
         return Ok(None);
     };
     let started = Started {
         id,
         source: parked.program,
         asked: parked.asked,
-        script: None,
+        script: parked.script_ms.map(Duration::from_millis),
         journal: parked.journal,
+        until: Some(parked.until),
     };
-    go(surface, intent, started).await.map(Some)
+    go(surface, intent, started, ready).await.map(Some)
 }

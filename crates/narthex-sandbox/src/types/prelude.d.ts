@@ -55,3 +55,16 @@ declare const console: {
   error(...values: unknown[]): void;
   debug(...values: unknown[]): void;
 };
+
+/** Bytes and texts. */
+declare module "host:text" {
+  /** A text as UTF-8. */
+  export function toUtf8(text: string): Uint8Array;
+  /** UTF-8 as a text; what is none becomes U+FFFD. */
+  export function fromUtf8(bytes: Uint8Array): string;
+  /** Bytes as base64. */
+  export function toBase64(bytes: Uint8Array): string;
+  /** Base64 as bytes. */
+  export function fromBase64(text: string): Uint8Array;
+}
+declare function require(module: "host:text"): typeof import("host:text");

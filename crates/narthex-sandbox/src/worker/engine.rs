@@ -12,7 +12,7 @@ use super::native::{World, natives};
 use super::pipe::Pipe;
 use super::trouble;
 use crate::shape::Shaped;
-use crate::wire::{Ended, ModuleNames, Start};
+use crate::wire::{Ended, ModuleNames, Start, Threw};
 
 /// An engine, before and while it runs its one program.
 pub(super) struct Engine {
@@ -70,9 +70,17 @@ impl Engine {
             Ended::Value(value) if value.get().len() > bounds.result => {
                 Ended::TooLarge { bytes: value.get().len() as u64 }
             }
+            // Where there is no memory there is none for an error either.
+            Ended::Threw(threw) if threw.is_nothing() && self.is_full(bounds.heap) => {
+                Ended::Threw(Threw::out_of_memory())
+            }
             other => other,
         };
         (ended, micros)
+    }
+
+    fn is_full(&self, heap: usize) -> bool {
+        self.heap().saturating_mul(10) > u64::try_from(heap).unwrap_or(u64::MAX).saturating_mul(8)
     }
 
     fn evaluate(

@@ -58,9 +58,7 @@ pub fn work(order: WorkerOrder) -> ExitCode {
     let pipe = Rc::new(RefCell::new(Pipe::default()));
     // What does not depend on the program is made before it comes.
     let Ok(engine) = Engine::new(&pipe) else { return ExitCode::FAILURE };
-    if let Err(error) = lock::lock(order.heap, order.cpu_seconds)
-        && !order.without_walls
-    {
+    if let Err(error) = lock::lock(order.heap, order.cpu_seconds, order.without_walls) {
         let _ = pipe.borrow_mut().send(&FromWorker::NotLocked { why: error.to_string() });
         return ExitCode::FAILURE;
     }

@@ -50,7 +50,7 @@ fn place(stack: &str) -> Option<(u32, u32)> {
         let line: u32 = numbers.next()?.parse().ok()?;
         let column: u32 = numbers.next().and_then(|column| column.parse().ok()).unwrap_or(1);
         // The engine counts the columns of the first line from 0, and says 1 for it too.
-        Some((line, if line == 1 { column.saturating_add(1) } else { column }))
+        Some((line, if line == 1 && column > 1 { column.saturating_add(1) } else { column }))
     })
 }
 

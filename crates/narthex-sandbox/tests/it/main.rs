@@ -12,6 +12,7 @@
 )]
 
 mod escapes;
+mod forged;
 mod hostile;
 mod parks;
 mod programs;

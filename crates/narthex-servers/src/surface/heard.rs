@@ -117,7 +117,7 @@ mod tests {
         assert_eq!(
             said,
             json!({"level": "warning", "logger": "ab",
-                "data": {"text": "[TOKEN] in [path]", "n": [1, ""]},
+                "data": {"text": "[TOKEN] in [path]/x", "n": [1, ""]},
                 "_meta": {"narthex/provenance": {"server": "up", "trust": "untrusted"}}})
         );
     }

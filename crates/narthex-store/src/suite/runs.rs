@@ -16,6 +16,7 @@ fn run(house: &House, until: i64) -> ParkedRun {
         holder: Holder { agent: house.agent.id, space: house.agent.space },
         program: "workspace.read({})".to_owned(),
         asked: Digest::of(b"asked"),
+        script_ms: Some(100),
         waiting: vec![ApprovalId::from_uuid(fresh_uuid())],
         journal: Journal {
             seed: u64::MAX,
