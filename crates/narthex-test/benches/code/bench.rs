@@ -20,7 +20,6 @@ use narthex_sandbox::modules::{Shelf, Shelved};
 use narthex_sandbox::{
     CodeParts, CodeSurface, Layer, Pool, ProcessLayer, SandboxConfig, WorkerOrder, baseline,
 };
-use narthex_store::Agents as _;
 use narthex_test::{HouseOptions, TestHouse, upstream};
 use serde_json::{Value, json};
 use tokio::task::JoinSet;
@@ -242,7 +241,8 @@ impl Scene {
         };
         let output = self.gate.call(&admitted, &self.surface, invocation).await;
         let output = output.map_err(|error| anyhow::anyhow!("{error:?}"))?;
-        ensure!(output.structured["status"] == "done", "{}", output.structured);
+        let status = output.structured.get("status").and_then(Value::as_str);
+        ensure!(status == Some("done"), "{}", output.structured);
         Ok(())
     }
 }
