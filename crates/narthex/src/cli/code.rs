@@ -16,7 +16,7 @@ use clap::{ArgGroup, Args};
 Examples:
   narthex run report.ts --agent claude
   narthex run report.ts --agent claude --explain
-  narthex run --agent claude --eval '1 + 1'
+  narthex run --agent claude --eval 1+1
   narthex run --agent claude --resume 0198c0de-0000-7000-8000-000000000001"
 )]
 pub struct RunArgs {
