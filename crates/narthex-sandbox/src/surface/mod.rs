@@ -300,7 +300,8 @@ fn spec<Input: JsonSchema, Output: JsonSchema>(declared: &Declared) -> ToolSpec 
         tier: does.tier(),
         effects: Effects {
             reads: Reads::Nothing,
-            takes_in: TakesIn::ByAnswer,
+            // What a program takes in, it takes in by its calls.
+            takes_in: TakesIn::Owned,
             sends: Sends::Inside,
             containment: Containment::Contained,
             site: does.site(),

@@ -1,7 +1,7 @@
 //! What a program costs: `cargo bench -p narthex-test --bench code`.
 //!
 //! Options: `--rounds N`, `--program PATH` (the worker's binary; the tests' own by default). Beside it,
-//! the same engine in this process with nothing around it. `scripts/bench-code` adds fastmcp's code mode.
+//! the same engine in this process with nothing around it.
 
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "it prints what it measured")]
 
