@@ -74,6 +74,8 @@ impl Engine {
             Ended::Threw(threw) if threw.is_nothing() && self.is_full(bounds.heap) => {
                 Ended::Threw(Threw::out_of_memory())
             }
+            // Nor for a promise, which then nothing settles.
+            Ended::Stuck if self.is_full(bounds.heap) => Ended::Threw(Threw::out_of_memory()),
             other => other,
         };
         (ended, micros)
