@@ -251,6 +251,12 @@ async fn every_answer_of_the_catalogue_comes_clean_bounded_and_marked() {
     }
 }
 
+/// Whether no other test runs in this process, and so uses its memory.
+#[expect(clippy::disallowed_methods, reason = "who runs the tests")]
+fn alone() -> bool {
+    std::env::var_os("NEXTEST").is_some()
+}
+
 /// How much memory this process has now, and had at most since it was last asked.
 fn memory() -> (u64, u64) {
     let status = std::fs::read_to_string("/proc/self/status").unwrap();
@@ -281,7 +287,7 @@ async fn f13_a_line_without_an_end_is_cut_at_its_bound_and_so_is_memory() {
         let (_, most) = memory();
         assert_eq!(answer.tool_code().as_deref(), Some("upstream_failed"), "{by:?}");
         let grown = most.saturating_sub(before);
-        assert!(grown <= CAP + (8 << 20), "{by:?}: {grown} bytes more");
+        assert!(!alone() || grown <= CAP + (8 << 20), "{by:?}: {grown} bytes more");
         unharmed(&rig, &other, &format!("{by:?}")).await;
     }
 }
