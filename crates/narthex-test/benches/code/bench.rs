@@ -2,7 +2,7 @@
 //! whole gate to a tool that does nothing; sixteen at once; and how much memory one has to itself.
 
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, bail, ensure};
@@ -21,6 +21,7 @@ use narthex_sandbox::{
     CodeParts, CodeSurface, Layer, Pool, ProcessLayer, SandboxConfig, WorkerOrder, baseline,
 };
 use narthex_test::{HouseOptions, TestHouse, upstream};
+use serde::Deserialize;
 use serde_json::{Value, json};
 use tokio::task::JoinSet;
 
@@ -29,11 +30,12 @@ use tokio::task::JoinSet;
 pub(crate) struct Options {
     rounds: usize,
     program: Option<PathBuf>,
+    beside: Vec<(String, String)>,
 }
 
 impl Options {
     pub(crate) fn parse(words: impl Iterator<Item = String>) -> anyhow::Result<Self> {
-        let mut options = Self { rounds: 30, program: None };
+        let mut options = Self { rounds: 30, program: None, beside: Vec::new() };
         // Cargo says this to every benchmark.
         let mut words = words.filter(|word| word != "--bench");
         while let Some(word) = words.next() {
@@ -41,7 +43,11 @@ impl Options {
             match word.as_str() {
                 "--rounds" => options.rounds = value.parse()?,
                 "--program" => options.program = Some(value.into()),
-                _ => bail!("unknown option {word}; there are --rounds, --program"),
+                "--beside" => {
+                    let (name, command) = value.split_once('=').context("--beside NAME=COMMAND")?;
+                    options.beside.push((name.to_owned(), command.to_owned()));
+                }
+                _ => bail!("unknown option {word}; there are --rounds, --program, --beside"),
             }
         }
         Ok(options)
@@ -98,7 +104,7 @@ pub(crate) async fn run(options: &Options) -> anyhow::Result<()> {
         scene.call("1+1").await?;
         warm.push(began.elapsed());
     }
-    line("execute_code of 1+1: the gate, two durable records, a worker", warm);
+    let one = line("execute_code of 1+1: the gate, two durable records, a worker", warm);
     let calls =
         "const t = require('host:nothing'); for (let i = 0; i < 1000; i++) t.nothing({}); 1";
     let mut thousand = Vec::new();
@@ -108,7 +114,7 @@ pub(crate) async fn run(options: &Options) -> anyhow::Result<()> {
         scene.call(calls).await?;
         thousand.push(began.elapsed());
     }
-    line("the same with 1,000 calls through the gate, all recorded", thousand);
+    let calls = line("the same with 1,000 calls through the gate, all recorded", thousand);
     let mut plain_calls = Vec::new();
     for _ in 0..options.rounds.min(20) {
         let began = Instant::now();
@@ -131,7 +137,7 @@ pub(crate) async fn run(options: &Options) -> anyhow::Result<()> {
         }
         sixteen.push(began.elapsed());
     }
-    line("sixteen at once, from nothing, until the last is done", sixteen);
+    let sixteen = line("sixteen at once, from nothing, until the last is done", sixteen);
     let worker = layer.start().await?;
     tokio::time::sleep(Duration::from_millis(50)).await;
     let (private, all) = memory()?;
@@ -140,8 +146,48 @@ pub(crate) async fn run(options: &Options) -> anyhow::Result<()> {
         "memory of a worker: its own, and with what is shared"
     );
     drop(worker);
+    let scale = Scale::default();
+    let program = Program {
+        modules: vec![("host:scale".to_owned(), vec!["weigh".to_owned()])],
+        ..program_of(
+            "const { weigh } = require('host:scale'); const kept = [1, 2, 3]; weigh({}); kept",
+        )
+    };
+    drive(layer.start().await?, program, &config, &scale).await;
+    let (private, all) =
+        scale.0.lock().ok().and_then(|weight| *weight).context("nothing was weighed")?;
+    println!("{:<58}{private:>9} KB{all:>9} KB", "the same, of a run in the middle of a call");
     house.stop().await?;
+    for (name, command) in &options.beside {
+        let theirs = beside(command, options.rounds)
+            .with_context(|| format!("{name}: what ran beside it failed"))?;
+        for (what, ours, theirs) in [
+            ("1+1", one, theirs.one),
+            ("1,000 calls", calls, theirs.calls),
+            ("sixteen at once", sixteen, theirs.sixteen),
+        ] {
+            let times = theirs.into_iter().map(|ms| Duration::from_secs_f64(ms / 1e3)).collect();
+            let theirs = line(&format!("{name}: {what}"), times);
+            println!("{:<58}{:>11.2}x", format!("  ours against {name}"), ratio(ours, theirs));
+        }
+    }
     Ok(())
+}
+
+/// What something else took for the same, in milliseconds, as it printed it.
+#[derive(Debug, Deserialize)]
+struct Theirs {
+    one: Vec<f64>,
+    calls: Vec<f64>,
+    sixteen: Vec<f64>,
+}
+
+fn beside(command: &str, rounds: usize) -> anyhow::Result<Theirs> {
+    let command = command.replace("{rounds}", &rounds.to_string());
+    let output = std::process::Command::new("sh").args(["-c", &command]).output()?;
+    let said = String::from_utf8_lossy(&output.stderr);
+    ensure!(output.status.success(), "{}: {said}", output.status);
+    serde_json::from_slice(&output.stdout).context("it printed something else")
 }
 
 fn program_of(source: &str) -> Program {
@@ -162,9 +208,11 @@ fn ratio(ours: Duration, theirs: Duration) -> f64 {
     ours.as_secs_f64() / theirs.as_secs_f64().max(f64::EPSILON)
 }
 
-/// Kilobytes of the one worker of this process: private, and resident.
+/// Kilobytes of the largest worker of this process: private, and resident. Those that wait are smaller than
+/// one that runs.
 fn memory() -> anyhow::Result<(u64, u64)> {
     let own = std::process::id().to_string();
+    let mut largest = None;
     for entry in std::fs::read_dir("/proc")? {
         let path = entry?.path();
         let status = std::fs::read_to_string(path.join("status")).unwrap_or_default();
@@ -177,9 +225,9 @@ fn memory() -> anyhow::Result<(u64, u64)> {
             let line = rollup.lines().find_map(|line| line.strip_prefix(key));
             line.and_then(|rest| rest.split_whitespace().next()?.parse().ok()).unwrap_or(0)
         };
-        return Ok((kb("Private_Clean:") + kb("Private_Dirty:"), kb("Rss:")));
+        largest = largest.max(Some((kb("Private_Clean:") + kb("Private_Dirty:"), kb("Rss:"))));
     }
-    bail!("no worker")
+    largest.context("no worker")
 }
 
 struct Nobody;
@@ -187,6 +235,24 @@ struct Nobody;
 #[async_trait]
 impl Host for Nobody {
     async fn call(&self, _call: &RunCall) -> Made {
+        Made::Broken(narthex_gate::CallError::Internal)
+    }
+
+    fn now(&self) -> Timestamp {
+        Timestamp::from_millis(0)
+    }
+}
+
+/// A host whose one function says nothing, and keeps how much memory the worker that asks has.
+#[derive(Default)]
+struct Scale(Mutex<Option<(u64, u64)>>);
+
+#[async_trait]
+impl Host for Scale {
+    async fn call(&self, _call: &RunCall) -> Made {
+        if let Ok(mut weight) = self.0.lock() {
+            *weight = memory().ok();
+        }
         Made::Broken(narthex_gate::CallError::Internal)
     }
 

@@ -1,7 +1,8 @@
 //! What a program costs: `cargo bench -p narthex-test --bench code`.
 //!
-//! Options: `--rounds N`, `--program PATH` (the worker's binary; the tests' own by default). Beside it,
-//! the same engine in this process with nothing around it.
+//! Options: `--rounds N`, `--program PATH` (the worker's binary; the tests' own by default). Beside it, the
+//! same engine in this process with nothing around it, and `--beside NAME=COMMAND`: a command that prints
+//! `{"one": [ms, …], "calls": [ms, …], "sixteen": [ms, …]}` of the same three tasks (`scripts/bench-code`).
 
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "it prints what it measured")]
 
