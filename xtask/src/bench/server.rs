@@ -72,18 +72,22 @@ pub(crate) struct Narthex {
     folder: tempfile::TempDir,
 }
 
+const LIMITS: &str = "[limits]\nrequests_per_minute = 1000000\nconnections = 4096\n";
+const BUDGET: &str = "[budget]\nt0 = 1000000000\nt1 = 1000000000\nbytes = 1000000000000000\n";
+
 impl Narthex {
-    pub(crate) fn start(root: &Path) -> anyhow::Result<(Self, Duration)> {
-        let folder = tempfile::tempdir()?;
-        let binary = root.join("target/release/narthex");
-        let config = folder.path().join("bench.toml");
+    /// Starts a program, of this version or of one that knows no budgets yet.
+    pub(crate) fn start(binary: &Path) -> anyhow::Result<(Self, Duration)> {
         // The limits are in force, only out of reach.
-        std::fs::write(
-            &config,
-            "[limits]\nrequests_per_minute = 1000000\nconnections = 4096\n\
-             [budget]\nt0 = 1000000000\nt1 = 1000000000\nbytes = 1000000000000000\n",
-        )?;
-        let mut command = Command::new(&binary);
+        Self::start_with(binary, &format!("{LIMITS}{BUDGET}"))
+            .or_else(|error| Self::start_with(binary, LIMITS).map_err(|_| error))
+    }
+
+    fn start_with(binary: &Path, settings: &str) -> anyhow::Result<(Self, Duration)> {
+        let folder = tempfile::tempdir()?;
+        let config = folder.path().join("bench.toml");
+        std::fs::write(&config, settings)?;
+        let mut command = Command::new(binary);
         command
             .args(["serve", "--demo", "--listen", "127.0.0.1:0", "--output", "json", "--data-dir"])
             .arg(folder.path().join("house"))
@@ -96,7 +100,7 @@ impl Narthex {
         let fact = |key: &str| facts.get(key).and_then(Value::as_str).map(str::to_owned);
         process.url = fact("mcp_url").context("no url")?;
         let token = fact("agent_token").context("no token")?;
-        Ok((Self { process, token, binary, folder }, ready))
+        Ok((Self { process, token, binary: binary.to_owned(), folder }, ready))
     }
 
     /// Puts pages into the space the demo agent sees.
