@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::{
-    Age, ApprovalId, CallId, Digest, Holder, Mode, Moment, Reason, Taint, Tier, Timestamp,
+    Age, ApprovalId, CallId, Digest, Holder, Mode, Moment, Reason, RunId, Taint, Tier, Timestamp,
 };
 
 /// Everything an approval is bound to. Change any of it and it is another call.
@@ -28,12 +28,15 @@ pub struct Binding {
     pub mode: Mode,
     /// The policy in force.
     pub policy: Digest,
+    /// The run of a program that makes it: what the owner is shown with the call is what goes on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub run: Option<RunId>,
 }
 
 impl Binding {
     /// The 256 bits the approval is good for.
     pub fn digest(&self) -> Digest {
-        Digest::of_json(&json!({
+        let mut bound = json!({
             "v": "narthex approval v1",
             "agent": self.holder.agent,
             "space": self.holder.space,
@@ -44,7 +47,11 @@ impl Binding {
             "tier": self.tier,
             "mode": self.mode,
             "policy": self.policy,
-        }))
+        });
+        if let (Some(run), Some(bound)) = (self.run, bound.as_object_mut()) {
+            bound.insert("run".to_owned(), json!(run));
+        }
+        Digest::of_json(&bound)
     }
 }
 
@@ -218,7 +225,7 @@ pub enum Approver {
 #[cfg(test)]
 mod tests {
     use super::Binding;
-    use crate::{AgentId, Digest, Holder, Mode, SpaceId, Tier};
+    use crate::{AgentId, Digest, Holder, Mode, RunId, SpaceId, Tier};
     use serde_json::json;
     use std::collections::HashSet;
     use uuid::Uuid;
@@ -238,6 +245,7 @@ mod tests {
             tier: Tier::T2,
             mode: Mode::Guarded,
             policy: Digest::of(b"policy"),
+            run: None,
         };
         let holder = |agent, space| Holder { agent, space };
         let own = base.holder;
@@ -261,6 +269,8 @@ mod tests {
             Binding { arguments: json!({"to": "a"}), ..base.clone() },
             Binding { tier: Tier::T3, ..base.clone() },
             Binding { mode: Mode::Open, ..base.clone() },
+            Binding { run: Some(RunId::from_uuid(id(1))), ..base.clone() },
+            Binding { run: Some(RunId::from_uuid(id(2))), ..base.clone() },
             Binding { policy: Digest::of(b"other"), ..base.clone() },
         ];
         let digests: HashSet<_> = others.iter().chain([&base]).map(Binding::digest).collect();

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::{ApprovalId, Digest, Holder, RunId, Timestamp};
+use crate::{ApprovalId, Digest, Holder, RunId, Taint, Timestamp};
 
 /// A run that waits for the owner. Nothing of it is in memory: it goes on by being run again, with
 /// what it was answered before.
@@ -24,6 +24,12 @@ pub struct ParkedRun {
     pub waiting: Vec<ApprovalId>,
     /// What happened so far.
     pub journal: Journal,
+    /// What it was told, all in all: going on with it is being told again.
+    #[serde(default)]
+    pub taint: Taint,
+    /// Under which rules it was told that. Under others it does not go on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rules: Option<Digest>,
     /// Since when it waits.
     pub parked: Timestamp,
     /// Until when it can go on.

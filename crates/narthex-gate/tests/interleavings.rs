@@ -142,6 +142,7 @@ fn waiting() -> Approval {
         tier: Tier::T2,
         mode: Mode::Guarded,
         policy: Digest::of(b"policy"),
+        run: None,
     };
     let (id, until) =
         (ApprovalId::from_uuid(Uuid::from_u128(2)), Timestamp::from_millis(3_600_000));

@@ -43,8 +43,9 @@ mod proxy;
 mod raw;
 mod reply;
 mod stdio;
-mod strict;
 mod upstream;
+
+use narthex_core::strict;
 
 pub use crate::http::{
     HostPolicy, HostPolicyError, HostRefusal, LargeCall, Listening, McpEndpoint, Rooms, Served,

@@ -25,6 +25,8 @@ pub struct SandboxConfig {
     pub result: usize,
     /// Bytes of what a program says.
     pub console: usize,
+    /// Bytes of the arguments of one call.
+    pub arguments: usize,
     /// Bytes of what a run was told, for it to be parked.
     pub journal: usize,
     /// Runs at once.
@@ -54,6 +56,7 @@ impl Default for SandboxConfig {
             at_once: 16,
             result: 1024 * 1024,
             console: 256 * 1024,
+            arguments: 4 * 1024 * 1024,
             journal: 8 * 1024 * 1024,
             runs: 8,
             runs_per_agent: 4,

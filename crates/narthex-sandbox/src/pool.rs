@@ -21,7 +21,26 @@ struct Inner {
     ready: Mutex<Vec<Box<dyn Worker>>>,
     runs: Arc<Semaphore>,
     agents: Mutex<HashMap<AgentId, Arc<Semaphore>>>,
+    /// How many runs of each agent went on that may have to wait again.
+    places: Mutex<HashMap<AgentId, u32>>,
     tasks: TaskTracker,
+}
+
+/// The place of a run that waited, kept for it while it goes on.
+#[derive(Debug)]
+pub(crate) struct Place {
+    pool: Pool,
+    agent: AgentId,
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        let mut places = self.pool.0.places();
+        match places.get_mut(&self.agent) {
+            Some(kept) if *kept > 1 => *kept -= 1,
+            _ => drop(places.remove(&self.agent)),
+        }
+    }
 }
 
 /// A worker, and the right to one for as long as it is held.
@@ -56,6 +75,7 @@ impl Pool {
             config,
             ready: Mutex::default(),
             agents: Mutex::default(),
+            places: Mutex::default(),
             tasks: TaskTracker::new(),
         }))
     }
@@ -90,13 +110,33 @@ impl Pool {
     pub(crate) async fn turn(&self, agent: AgentId) -> Result<Turn, NoTurn> {
         let rights = tokio::time::timeout(self.0.config.turn, self.rights(agent)).await;
         let rights = rights.ok().flatten().ok_or(NoTurn::Busy)?;
-        let ready = self.0.ready().pop();
-        let worker = match ready {
+        let worker = match self.ready() {
             Some(worker) => worker,
             None => self.0.layer.start().await?,
         };
         self.warm();
         Ok(Turn { worker, rights })
+    }
+
+    /// One that is ready, and was not ended by anybody meanwhile.
+    fn ready(&self) -> Option<Box<dyn Worker>> {
+        loop {
+            let mut worker = self.0.ready().pop()?;
+            if worker.is_there() {
+                return Some(worker);
+            }
+        }
+    }
+
+    /// Keeps the place of a run that is about to go on.
+    pub(crate) fn place_of(&self, agent: AgentId) -> Place {
+        *self.0.places().entry(agent).or_default() += 1;
+        Place { pool: self.clone(), agent }
+    }
+
+    /// How many places are kept for an agent's runs.
+    pub(crate) fn places_of(&self, agent: AgentId) -> u32 {
+        self.0.places().get(&agent).copied().unwrap_or(0)
     }
 
     async fn rights(&self, agent: AgentId) -> Option<Rights> {
@@ -128,6 +168,10 @@ impl Pool {
 impl Inner {
     fn ready(&self) -> MutexGuard<'_, Vec<Box<dyn Worker>>> {
         self.ready.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn places(&self) -> MutexGuard<'_, HashMap<AgentId, u32>> {
+        self.places.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn own(&self, agent: AgentId) -> Arc<Semaphore> {

@@ -23,8 +23,10 @@ pub(crate) enum ToWorker {
     },
     /// The bytes that were fetched.
     Bytes {
-        /// As base64.
-        base64: String,
+        /// Which.
+        binary: u32,
+        /// As base64; none where they are not kept any more.
+        base64: Option<String>,
     },
 }
 
@@ -208,6 +210,16 @@ impl Threw {
         Self { name, message, ..Self::default() }
     }
 
+    /// The same in so many words.
+    pub(crate) fn bounded(self) -> Self {
+        Self {
+            name: cut(self.name, MAX_NAME),
+            message: cut(self.message, MAX_MESSAGE),
+            code: self.code.map(|code| cut(code, MAX_NAME)),
+            at: self.at,
+        }
+    }
+
     /// Whether nothing was thrown that says anything.
     pub(crate) fn is_nothing(&self) -> bool {
         self.message == "threw null"
@@ -224,6 +236,20 @@ pub(crate) fn framed<T: Serialize>(frame: &T) -> Result<Vec<u8>, serde_json::Err
     }
     Ok(bytes)
 }
+
+/// The text, or its beginning.
+pub(crate) fn cut(mut text: String, most: usize) -> String {
+    if text.len() > most {
+        text.truncate(text.floor_char_boundary(most));
+        text.push('…');
+    }
+    text
+}
+
+/// Bytes of an error's name, and of its code.
+const MAX_NAME: usize = 100;
+/// Bytes of what an error says.
+pub(crate) const MAX_MESSAGE: usize = 4_000;
 
 /// Bytes of the length before a frame.
 pub(crate) const HEADER: usize = 4;

@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use narthex_core::{Actor, CallId, Phase, Reason, RecordDraft, Transport};
+use narthex_core::{Actor, CallId, Phase, Reason, RecordDraft, Subject, Transport};
 use narthex_gate::{Gate, GateConfig, GateParts, ReadySurface, SecretKey, Stdio, TokenVerifier};
 use narthex_graph_surface::{GraphConfig, GraphHall};
 use narthex_mcp::{EdgeConfig, StdioServer};
 use narthex_policy::PolicyEngine;
-use narthex_sandbox::Pool;
+use narthex_sandbox::{Pool, ProcessLayer};
 use narthex_servers::hall::{HallConfig, HallParts, ServerHall};
 use narthex_store::{Clock, Graphs, RowKey, Store, UnitOfWork};
 use tokio::io::{AsyncRead, AsyncWrite};
@@ -89,16 +89,22 @@ impl HouseRooms {
     }
 }
 
-/// Notes in the ledger that programs run without walls, as the owner's settings say.
-async fn note_missing_walls(gate: &Gate) {
+/// Notes in the ledger that programs run without walls, as the owner's settings say, and which is missing.
+/// Whether that could be done.
+async fn note_missing_walls(gate: &Gate) -> bool {
     let call = CallId::from_uuid(narthex_store::fresh_uuid());
+    let missing = ProcessLayer::standing().missing;
+    let missing = missing.map_or_else(|| "none".to_owned(), |wall| wall.to_string());
     let record = RecordDraft {
         reason: Reason::OwnerAction,
+        subject: Subject::one("missing", &missing),
         ..RecordDraft::new(Phase::House, call, Actor::House, Transport::Local, "code.without_walls")
     };
-    if let Err(error) = gate.store().commit(UnitOfWork::records(vec![record])).await {
-        tracing::error!(%error, "that programs run without walls could not be recorded");
+    let noted = gate.store().commit(UnitOfWork::records(vec![record])).await;
+    if let Err(error) = &noted {
+        tracing::error!(%error, "that programs run without walls could not be recorded, so none is run");
     }
+    noted.is_ok()
 }
 
 /// A house. Cheap to clone; all clones are one house.
@@ -156,9 +162,10 @@ impl House {
             config: parts.servers,
         });
         let stop_file = parts.stop_file;
-        let rooms = HouseRooms::new(&gate, &workspace, &graphs, &servers, &parts.edge, parts.code);
-        if rooms.without_walls {
-            note_missing_walls(&gate).await;
+        let mut rooms =
+            HouseRooms::new(&gate, &workspace, &graphs, &servers, &parts.edge, parts.code);
+        if rooms.without_walls && !note_missing_walls(&gate).await {
+            rooms.code = None;
         }
         let rooms = Arc::new(rooms);
         let desk = Desk::new(

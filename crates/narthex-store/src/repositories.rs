@@ -167,6 +167,12 @@ pub trait ParkedRuns: Debug + Send + Sync {
     async fn parked_run(&self, holder: Holder, id: RunId) -> Result<Option<ParkedRun>, StoreError>;
     /// The holder's, oldest first; everyone's if none is named.
     async fn parked_runs(&self, holder: Option<Holder>) -> Result<Vec<ParkedRun>, StoreError>;
+    /// One of the holder's that was asked with exactly this, the newest.
+    async fn parked_run_asked(
+        &self,
+        holder: Holder,
+        asked: Digest,
+    ) -> Result<Option<ParkedRun>, StoreError>;
 }
 
 /// What the gate remembers of agents: read on every call, so a back end keeps it at hand.

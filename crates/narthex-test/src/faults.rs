@@ -2,6 +2,7 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use async_trait::async_trait;
 use narthex_core::{
@@ -27,19 +28,25 @@ pub struct Faults {
     no_reading: AtomicBool,
     no_approvals: AtomicBool,
     between: Mutex<Option<UnitOfWork>>,
+    slow: Mutex<Option<fn(&UnitOfWork) -> bool>>,
 }
 
 impl Faults {
     /// In front of this one.
     pub fn new(inner: Arc<dyn Store>) -> Self {
         let no = || AtomicBool::new(false);
-        let between = Mutex::new(None);
-        Self { inner, no_writing: no(), no_reading: no(), no_approvals: no(), between }
+        let (between, slow) = (Mutex::new(None), Mutex::new(None));
+        Self { inner, no_writing: no(), no_reading: no(), no_approvals: no(), between, slow }
     }
 
     /// Nothing can be made durable any more, or again.
     pub fn fail_writing(&self, fails: bool) {
         self.no_writing.store(fails, Ordering::SeqCst);
+    }
+
+    /// What this picks cannot be made durable, and that takes a while to be known.
+    pub fn fail_slowly(&self, pick: Option<fn(&UnitOfWork) -> bool>) {
+        *self.slow.lock().unwrap_or_else(PoisonError::into_inner) = pick;
     }
 
     /// No page and no space can be read any more, or again; the failure names what it must not.
@@ -66,6 +73,9 @@ impl Faults {
     }
 }
 
+/// Long enough for anything that does not wait to be done.
+const A_WHILE: Duration = Duration::from_millis(700);
+
 /// What a failing store says to the log, and nobody else may ever hear.
 pub const SECRET_OF_THE_STORE: &str = "/srv/house/narthex.db is malformed";
 
@@ -77,6 +87,11 @@ impl Commits for Faults {
             if let Some(between) = between {
                 self.inner.commit(between).await?;
             }
+        }
+        let slow = *self.slow.lock().unwrap_or_else(PoisonError::into_inner);
+        if slow.is_some_and(|picks| picks(&unit)) {
+            tokio::time::sleep(A_WHILE).await;
+            return Err(StoreError::Unavailable(SECRET_OF_THE_STORE.to_owned()));
         }
         if self.no_writing.load(Ordering::SeqCst) {
             return Err(StoreError::Unavailable(SECRET_OF_THE_STORE.to_owned()));
@@ -194,6 +209,13 @@ impl Proposals for Faults {
 impl ParkedRuns for Faults {
     async fn parked_run(&self, holder: Holder, id: RunId) -> Result<Option<ParkedRun>, StoreError> {
         self.inner.parked_run(holder, id).await
+    }
+    async fn parked_run_asked(
+        &self,
+        holder: Holder,
+        asked: Digest,
+    ) -> Result<Option<ParkedRun>, StoreError> {
+        self.inner.parked_run_asked(holder, asked).await
     }
     async fn parked_runs(&self, holder: Option<Holder>) -> Result<Vec<ParkedRun>, StoreError> {
         self.inner.parked_runs(holder).await

@@ -208,6 +208,7 @@ impl Inner {
                     tier: weight.tier,
                     mode: standing.mode,
                     policy: self.policy.load().version(),
+                    run: admitted.run.as_ref().map(|run| run.id),
                 };
                 if let Some(begun) = begun {
                     // What was approved of it holds for exactly this call. Nothing else is asked of

@@ -7,20 +7,26 @@
 //! INVARIANT: nothing leaves a run before [`Run::flush`] said that everything it was told is in the
 //! ledger.
 
+use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll};
 
+use futures::future::BoxFuture;
 use narthex_core::{
-    EffectSite, Holder, Outcome, ParkedRun, Phase, Reason, RecordDraft, RunId, Scope, Subject,
-    Taint,
+    Digest, EffectSite, Holder, Outcome, ParkedRun, Phase, Reason, RecordDraft, RunId, Scope,
+    Subject, Taint, TakesIn,
 };
 use narthex_store::{Effect, Guard, Refused, StoreError, UnitOfWork};
-use serde_json::Value;
+use serde_json::{Value, json};
+use tokio::runtime::Handle;
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
 
 use super::act::{Sealed, observed, stopped};
 use super::decide::Permit;
 use super::record::Trace;
+use super::taint::brought;
 use super::telling::Ahead;
 use super::{Admitted, Invocation};
 use crate::gate::{Inner, new_call};
@@ -37,8 +43,8 @@ pub(crate) struct RunMark {
 /// That an answer goes to a program that is shut in. Only a run makes one.
 pub(super) struct Inside(());
 
-/// A run of a program, for the agent whose call it is.
-#[derive(Debug)]
+/// A run of a program, for the agent whose call it is. All clones are one run.
+#[derive(Debug, Clone)]
 pub struct Run {
     gate: Gate,
     id: RunId,
@@ -50,13 +56,29 @@ pub struct Run {
 impl Gate {
     /// Begins a run, or goes on with one, in the name of whoever made the call.
     pub fn run(&self, intent: &RecordedIntent, id: RunId) -> Run {
+        self.run_with(intent, id, Taint::CLEAN)
+    }
+
+    /// The same, for one that was told things before.
+    fn run_with(&self, intent: &RecordedIntent, id: RunId, taint: Taint) -> Run {
+        let held =
+            Held { state: Mutex::new(State { taint, ..State::default() }), ..Held::default() };
         Run {
             gate: self.clone(),
             id,
             caller: Admitted::of(intent.context()),
             word: intent.word.clone(),
-            held: Arc::default(),
+            held: Arc::new(held),
         }
+    }
+
+    /// What decides which answers an agent may be given. A run that was told things under other rules
+    /// does not go on with them.
+    fn rules_of(&self, admitted: &Admitted) -> Digest {
+        Digest::of_json(&json!({
+            "policy": self.inner().policy.load().version(),
+            "grants": admitted.principal.agent.grants,
+        }))
     }
 
     /// Whether a run of the caller's waits: looked at before what it takes to go on is made ready.
@@ -66,14 +88,14 @@ impl Gate {
         Ok(parked.map_err(unavailable)?.is_some_and(|parked| parked.until >= now))
     }
 
-    /// Takes up a run that waits, if it is the caller's: once, for from here on it waits no more.
+    /// Takes up a run that waits, if it is the caller's: once, for from here on it waits no more. What it
+    /// was told before counts as told now.
     pub async fn take_up_run(
         &self,
         intent: &RecordedIntent,
         id: RunId,
-    ) -> Result<Option<ParkedRun>, CallError> {
-        let run = self.run(intent, id);
-        let holder = run.caller.holder();
+    ) -> Result<Option<(ParkedRun, Run)>, CallError> {
+        let holder = intent.holder();
         let store = &self.inner().store;
         let Some(parked) = store.parked_run(holder, id).await.map_err(unavailable)? else {
             return Ok(None);
@@ -81,9 +103,19 @@ impl Gate {
         if parked.until < self.inner().clock.now() {
             return Ok(None);
         }
-        let unit = UnitOfWork::effect(Effect::TakeUpRun { id, holder }, run.record("run.resumed"));
+        let run = self.run_with(intent, id, parked.taint);
+        if parked.rules != Some(self.rules_of(&run.caller)) {
+            return Err(CallError::Refused {
+                reason: Reason::Conflict,
+                message: "what you may do has changed since this run began to wait: send its program again".to_owned(),
+            });
+        }
+        let trace = run.trace("run.resumed");
+        let arms = self.inner().arming(&trace, holder, parked.taint, &Subject::one("run", id));
+        let effect = Effect::TakeUpRun { id, holder };
+        let unit = UnitOfWork { arms, ..UnitOfWork::effect(effect, run.record(&trace)) };
         match store.commit(unit).await {
-            Ok(_) => Ok(Some(parked)),
+            Ok(_) => Ok(Some((parked, run))),
             // Somebody else was faster.
             Err(StoreError::Refused(Refused::NotFound(_))) => Ok(None),
             Err(error) => Err(unavailable(error)),
@@ -94,13 +126,12 @@ impl Gate {
     pub async fn parked_run_of(
         &self,
         intent: &RecordedIntent,
-        asked: narthex_core::Digest,
+        asked: Digest,
     ) -> Result<Option<RunId>, CallError> {
-        let holder = Admitted::of(intent.context()).holder();
-        let parked = self.inner().store.parked_runs(Some(holder)).await.map_err(unavailable)?;
+        let store = &self.inner().store;
+        let parked = store.parked_run_asked(intent.holder(), asked).await.map_err(unavailable)?;
         let now = self.inner().clock.now();
-        let same = |run: &&ParkedRun| run.asked == asked && run.until >= now;
-        Ok(parked.iter().find(same).map(|run| run.id))
+        Ok(parked.filter(|run| run.until >= now).map(|run| run.id))
     }
 }
 
@@ -125,12 +156,12 @@ impl Run {
             // One that is not there is refused like any.
             Some(EffectSite::Observe) | None => {
                 let permit = inner.decide(&admitted, surface, invocation, None).await?;
-                self.look(surface, permit).await
+                self.look_to_its_end(surface, permit).await
             }
             Some(EffectSite::ByCall) => {
                 let permit = inner.decide(&admitted, surface, invocation.clone(), None).await?;
                 if permit.weight.effects.site == EffectSite::Observe {
-                    return self.look(surface, permit).await;
+                    return self.look_to_its_end(surface, permit).await;
                 }
                 self.act(admitted, surface, invocation).await
             }
@@ -161,6 +192,9 @@ impl Run {
     pub async fn park(&self, parked: ParkedRun, cap: u32) -> Result<(), CallError> {
         self.flush().await?;
         let inner = self.gate.inner();
+        let admitted = self.admitted().await?;
+        let taint = self.held.lock().taint;
+        let parked = ParkedRun { taint, rules: Some(self.gate.rules_of(&admitted)), ..parked };
         let place = narthex_core::Place {
             agent: self.caller.principal.agent.id,
             reaches: match self.caller.scope {
@@ -174,7 +208,7 @@ impl Run {
             guards: vec![Guard::NotStopped(place)],
             ..UnitOfWork::effect(
                 Effect::ParkRun { run: Box::new(parked), cap, now },
-                self.record("run.parked"),
+                self.record(&self.trace("run.parked")),
             )
         };
         match inner.store.commit(unit).await {
@@ -190,6 +224,19 @@ impl Run {
             }
             Err(error) => Err(unavailable(error)),
         }
+    }
+
+    /// Looks, to the end: a program that does not wait for the answer is charged for it, and it is in the
+    /// ledger, all the same.
+    fn look_to_its_end(
+        &self,
+        surface: &Arc<ReadySurface>,
+        permit: Permit,
+    ) -> ToItsEnd<Result<ToolOutput, CallError>> {
+        let (run, surface) = (self.clone(), Arc::clone(surface));
+        let tasks = self.gate.inner().tasks.clone();
+        let rest = Box::pin(async move { run.look(&surface, permit).await });
+        ToItsEnd { tasks, rest: Some(rest) }
     }
 
     /// Looks something up for the program; the record follows.
@@ -221,6 +268,7 @@ impl Run {
         invocation: Invocation,
     ) -> Result<ToolOutput, CallError> {
         self.flush().await?;
+        let effects = surface.tool(&invocation.tool).map(|tool| tool.spec.effects);
         let (inner, surface) = (Arc::clone(self.gate.inner()), Arc::clone(surface));
         let hung_up = CancellationToken::new();
         let watch = hung_up.clone();
@@ -228,10 +276,18 @@ impl Run {
             inner.decide_and_act(&admitted, &surface, invocation, &watch).await
         });
         let _cancels_when_dropped = hung_up.drop_guard();
-        task.await.unwrap_or_else(|error| {
+        let answer = task.await.unwrap_or_else(|error| {
             tracing::error!(%error, "a call of a program ended abnormally");
             Err(CallError::Internal)
-        })
+        });
+        // The latch knows already; the run remembers it for when it waits longer than the latch holds.
+        if let (true, Some(effects)) = (tells_something(&answer), effects) {
+            let untrusted = effects.takes_in == TakesIn::ByAnswer;
+            let brings = brought(effects, Taint { untrusted, ..Taint::CLEAN });
+            let mut state = self.held.lock();
+            state.taint = state.taint.and(brings);
+        }
+        answer
     }
 
     /// The agent as it is now, with what it was told.
@@ -268,11 +324,15 @@ impl Run {
         }
     }
 
-    fn record(&self, what: &str) -> RecordDraft {
+    fn trace(&self, what: &str) -> Trace {
         let mut trace = Trace::inside(new_call(), &self.caller, "code", what);
         trace.run = Some(self.id);
         trace.request.clone_from(&self.word.request);
         trace.session.clone_from(&self.word.session);
+        trace
+    }
+
+    fn record(&self, trace: &Trace) -> RecordDraft {
         RecordDraft {
             phase: Phase::House,
             ..trace.outcome(Outcome::Ok, Reason::Permitted, Subject::one("run", self.id))
@@ -299,6 +359,33 @@ impl Admitted {
     pub(crate) fn of(context: &CallContext) -> Self {
         let CallContext { principal, scope, transport, .. } = context;
         Self { principal: principal.clone(), scope: *scope, transport: *transport, run: None }
+    }
+}
+
+/// Something that is done, whether or not anybody waits for it.
+struct ToItsEnd<T: Send + 'static> {
+    tasks: TaskTracker,
+    rest: Option<BoxFuture<'static, T>>,
+}
+
+impl<T: Send + 'static> Future for ToItsEnd<T> {
+    type Output = T;
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<T> {
+        let Some(rest) = self.rest.as_mut() else { return Poll::Pending };
+        let done = rest.as_mut().poll(context);
+        if done.is_ready() {
+            self.rest = None;
+        }
+        done
+    }
+}
+
+impl<T: Send + 'static> Drop for ToItsEnd<T> {
+    fn drop(&mut self) {
+        if let (Some(rest), Ok(runtime)) = (self.rest.take(), Handle::try_current()) {
+            self.tasks.spawn_on(rest, &runtime);
+        }
     }
 }
 
@@ -376,6 +463,15 @@ async fn commit(inner: &Arc<Inner>, mut together: Vec<HeldUnit>) -> Result<(), C
         ended = ended.and(one);
     }
     ended
+}
+
+/// Whether an answer has anything in it that whoever was called wrote.
+const fn tells_something(answer: &Result<ToolOutput, CallError>) -> bool {
+    match answer {
+        Ok(_) | Err(CallError::Upstream { .. } | CallError::Input(_)) => true,
+        Err(CallError::Refused { reason, .. }) => matches!(reason, Reason::UpstreamFailed),
+        Err(_) => false,
+    }
 }
 
 /// What can be one unit: it does the same to the latch, and is checked against the same.

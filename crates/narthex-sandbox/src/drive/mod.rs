@@ -15,10 +15,10 @@ use std::time::{Duration, Instant};
 use async_trait::async_trait;
 use futures::StreamExt as _;
 use futures::stream::FuturesUnordered;
-use narthex_core::{Journal, RunAnswer, RunCall, RunEvent, Thrown, Timestamp};
+use narthex_core::{Journal, Reason, RunAnswer, RunCall, RunEvent, Thrown, Timestamp, strict};
 use serde_json::Value;
 
-use self::answered::Binaries;
+use self::answered::{Binaries, NeverWere};
 pub use self::outcome::{CallLog, CallMade, Failed, Outcome, Report, Said, Used};
 use self::replay::Replay;
 use crate::config::SandboxConfig;
@@ -92,11 +92,12 @@ pub async fn drive(
         host,
         modules,
         replay,
-        journal: kept,
+        journal: Some(kept),
+        kept: 0,
         log: CallLog::default(),
         said: Vec::new(),
         said_bytes: 0,
-        binaries: Binaries::default(),
+        binaries: Binaries::new(config.heap),
         waiting: Vec::new(),
         told: 0,
         script: ScriptClock::new(script + config.margin),
@@ -112,8 +113,10 @@ struct Drive<'a> {
     host: &'a dyn Host,
     modules: Vec<(String, Vec<String>)>,
     replay: Replay,
-    /// What happened this time, which becomes the journal of the next.
-    journal: Journal,
+    /// What happened this time, which becomes the journal of the next: as long as it may be kept.
+    journal: Option<Journal>,
+    /// Bytes of it.
+    kept: usize,
     log: CallLog,
     said: Vec<Said>,
     said_bytes: usize,
@@ -155,8 +158,8 @@ impl Drive<'_> {
             Err(_) => Err(Stop::OutOfWall),
         };
         let gone = match self.worker.take() {
-            // What is still at work is not waited for.
-            Some(worker) if matches!(ran, Err(Stop::OutOfTime | Stop::OutOfWall)) => {
+            // One that is done, and one that is still at work, is not waited for.
+            Some(worker) if matches!(ran, Ok(_) | Err(Stop::OutOfTime | Stop::OutOfWall)) => {
                 drop(worker);
                 Gone::Ended
             }
@@ -168,7 +171,7 @@ impl Drive<'_> {
 
     /// Hears the worker and carries out what it asks for, until it is done.
     async fn frames(&mut self, start: Start) -> Result<(Ended, u64, u64), Stop> {
-        self.tell(&ToWorker::Start(Box::new(start))).await?;
+        self.tell(&ToWorker::Start(Box::new(start)))?;
         self.script.runs();
         let mut under_way = FuturesUnordered::new();
         let mut queue: VecDeque<RunCall> = VecDeque::new();
@@ -177,21 +180,19 @@ impl Drive<'_> {
             // What was not answered before is asked once everything that was has been told.
             while self.replay.is_over() && under_way.len() < self.config.at_once {
                 let Some(call) = queue.pop_front() else { break };
-                under_way.push(async move {
-                    let made = host.call(&call).await;
-                    (call, made)
-                });
+                self.log.begun(call.call);
+                under_way.push(async move { (call.call, host.call(&call).await) });
             }
             // What the journal still has comes first, in its order.
             while let Some((call, at, answer)) = self.replay.next_answer() {
-                self.answer(call, at, answer, "replayed".to_owned()).await?;
+                self.answer(call, at, answer, "replayed".to_owned())?;
             }
             let Some(worker) = self.worker.as_mut() else { return Err(Stop::Gone) };
             let left = self.script.left();
             tokio::select! {
                 biased;
                 Some((call, made)) = under_way.next() => {
-                    self.made(call, made).await?;
+                    self.made(call, made)?;
                     if self.is_parked(under_way.len() + queue.len()) {
                         return Err(Stop::Parked);
                     }
@@ -199,7 +200,7 @@ impl Drive<'_> {
                 frame = worker.receive() => {
                     let frame = frame?;
                     let frame = serde_json::from_slice(&frame).map_err(|_| Stop::Nonsense("no frame"))?;
-                    match self.hear(frame).await? {
+                    match self.hear(frame)? {
                         Heard::Call(call) => queue.push_back(call),
                         Heard::Done(ended, heap, micros) => return Ok((ended, heap, micros)),
                         Heard::Nothing => {}
@@ -215,7 +216,7 @@ impl Drive<'_> {
         !self.waiting.is_empty() && under_way == 0 && !self.script.is_running()
     }
 
-    async fn hear(&mut self, frame: FromWorker) -> Result<Heard, Stop> {
+    fn hear(&mut self, frame: FromWorker) -> Result<Heard, Stop> {
         match frame {
             FromWorker::Call { call, module, function, arguments, deferred } => {
                 let known = usize::try_from(module).ok().and_then(|at| self.modules.get(at));
@@ -224,15 +225,28 @@ impl Drive<'_> {
                     Some((module.clone(), function.clone()))
                 });
                 let (module, function) = name.ok_or(Stop::Nonsense("a call of nothing"))?;
-                let arguments = serde_json::from_str(arguments.get());
-                let arguments: Value = arguments.map_err(|_| Stop::Nonsense("no arguments"))?;
                 if !deferred {
                     self.script.stands();
                 }
-                self.called(RunCall { call, module, function, arguments, deferred }).await
+                let text = arguments.get();
+                let read = if text.len() > self.config.arguments {
+                    let most = self.config.arguments;
+                    Err(format!("the arguments have {} bytes where {most} are allowed", text.len()))
+                } else {
+                    strict::parse(text.as_bytes())
+                        .map_err(|fault| format!("these arguments are not taken: {fault}"))
+                };
+                let bytes = text.len();
+                let (arguments, bad) = match read {
+                    Ok(arguments) => (arguments, None),
+                    Err(why) => (Value::Null, Some(why)),
+                };
+                self.called(RunCall { call, module, function, arguments, deferred }, bytes, bad)
             }
-            // One that has not heard everything yet goes on by itself.
-            FromWorker::Waits { heard } if heard != self.told => Ok(Heard::Nothing),
+            // One that has not heard everything yet goes on by itself, as does one with nothing to hear.
+            FromWorker::Waits { heard } if heard != self.told || self.log.open() == 0 => {
+                Ok(Heard::Nothing)
+            }
             FromWorker::Waits { .. } => {
                 self.script.stands();
                 // All that could be answered may be answered already.
@@ -242,14 +256,17 @@ impl Drive<'_> {
                 Ok(Heard::Nothing)
             }
             FromWorker::Fetch { binary } => {
-                let base64 = self.binaries.get(binary).ok_or(Stop::Nonsense("no such bytes"))?;
-                self.tell(&ToWorker::Bytes { base64 }).await?;
+                let base64 = self.binaries.get(binary);
+                let base64 = base64.map_err(|NeverWere| Stop::Nonsense("no such bytes"))?;
+                self.tell(&ToWorker::Bytes { binary, base64 })?;
                 Ok(Heard::Nothing)
             }
             FromWorker::Said { level, text } => {
                 self.say(level, text);
                 Ok(Heard::Nothing)
             }
+            // One that ends before it did everything it did before does something else.
+            FromWorker::Done { .. } if !self.replay.is_over() => Err(Stop::Diverged),
             FromWorker::Done { ended, heap, micros } => Ok(Heard::Done(ended, heap, micros)),
             FromWorker::Ready | FromWorker::NotLocked { .. } => {
                 Err(Stop::Nonsense("it began twice"))
@@ -258,12 +275,12 @@ impl Drive<'_> {
     }
 
     /// A call of the program: one that was made before, or a new one.
-    async fn called(&mut self, call: RunCall) -> Result<Heard, Stop> {
+    fn called(&mut self, call: RunCall, bytes: usize, bad: Option<String>) -> Result<Heard, Stop> {
         if call.call != self.log.count() {
             return Err(Stop::Nonsense("calls out of order"));
         }
         self.log.called(&call);
-        self.journal.events.push(RunEvent::Called(call.clone()));
+        self.keep(bytes, || RunEvent::Called(call.clone()));
         match self.replay.called(&call) {
             replay::Was::Same => return Ok(Heard::Nothing),
             replay::Was::Another => return Err(Stop::Diverged),
@@ -273,31 +290,40 @@ impl Drive<'_> {
             return Err(Stop::TooManyCalls);
         }
         if self.log.count() > self.config.calls {
-            let thrown = Thrown {
-                code: "limit_reached".to_owned(),
-                message: format!("a program may make {} calls", self.config.calls),
-                parameters: None,
-                retryable: false,
-            };
-            self.answer(
-                call.call,
-                self.host.now(),
-                RunAnswer::Thrown(thrown),
-                "refused".to_owned(),
-            )
-            .await?;
-            return Ok(Heard::Nothing);
+            let most = format!("a program may make {} calls", self.config.calls);
+            return self.refuse(call.call, "limit_reached", most);
+        }
+        if let Some(why) = bad {
+            return self.refuse(call.call, Reason::InvalidArguments.code(), why);
         }
         Ok(Heard::Call(call))
     }
 
-    async fn made(&mut self, call: RunCall, made: Made) -> Result<(), Stop> {
+    /// Answers a call that is not made.
+    fn refuse(&mut self, call: u32, code: &str, message: String) -> Result<Heard, Stop> {
+        let code = code.to_owned();
+        let thrown = Thrown { code, message, parameters: None, retryable: false };
+        let answer = RunAnswer::Thrown(thrown);
+        self.answer(call, self.host.now(), answer, "refused".to_owned())?;
+        Ok(Heard::Nothing)
+    }
+
+    /// Keeps what happened, for as long as all of it is no more than may be kept.
+    fn keep(&mut self, bytes: usize, event: impl FnOnce() -> RunEvent) {
+        self.kept = self.kept.saturating_add(bytes);
+        match &mut self.journal {
+            Some(journal) if self.kept <= self.config.journal => journal.events.push(event()),
+            journal => *journal = None,
+        }
+    }
+
+    fn made(&mut self, call: u32, made: Made) -> Result<(), Stop> {
         match made {
             Made::Answered(answer, decision) => {
-                self.answer(call.call, self.host.now(), answer, decision).await
+                self.answer(call, self.host.now(), answer, decision)
             }
             Made::Waits(waiting) => {
-                self.log.waits(call.call);
+                self.log.waits(call);
                 self.waiting.push(*waiting);
                 Ok(())
             }
@@ -306,7 +332,7 @@ impl Drive<'_> {
     }
 
     /// Answers a call of the program, and notes what it was told.
-    async fn answer(
+    fn answer(
         &mut self,
         call: u32,
         at: Timestamp,
@@ -315,17 +341,25 @@ impl Drive<'_> {
     ) -> Result<(), Stop> {
         self.log.answered(call, &answer, decision);
         let wire = self.binaries.wire(&answer).ok_or(Stop::Nonsense("an answer is no JSON"))?;
-        self.journal.events.push(RunEvent::Answered { call, at, answer });
         self.told = self.told.saturating_add(1);
-        self.tell(&ToWorker::Reply { call, now: at.as_millis(), answer: wire }).await?;
+        let told = self.tell(&ToWorker::Reply { call, now: at.as_millis(), answer: wire })?;
+        let bytes = match &answer {
+            RunAnswer::Value { binaries, .. } => {
+                binaries.iter().map(|bytes| bytes.base64.len()).sum()
+            }
+            RunAnswer::Thrown(_) => 0,
+        };
+        self.keep(told.saturating_add(bytes), || RunEvent::Answered { call, at, answer });
         self.script.runs();
         Ok(())
     }
 
-    async fn tell(&mut self, frame: &ToWorker) -> Result<(), Stop> {
+    /// Puts a frame on its way; how many bytes it has.
+    fn tell(&mut self, frame: &ToWorker) -> Result<usize, Stop> {
         let bytes = framed(frame).map_err(|_| Stop::Nonsense("no frame of ours"))?;
         let Some(worker) = self.worker.as_mut() else { return Err(Stop::Gone) };
-        Ok(worker.send(&bytes).await?)
+        worker.send(&bytes);
+        Ok(bytes.len())
     }
 
     fn say(&mut self, level: Level, mut text: String) {

@@ -5,11 +5,10 @@ use std::time::Duration;
 use narthex_core::{Journal, RunAnswer, RunCall};
 use narthex_gate::{CallError, Waiting};
 use serde_json::Value;
-use serde_json::value::RawValue;
 
 use super::{Drive, Stop};
 use crate::layer::Gone;
-use crate::wire::{Ended, Level};
+use crate::wire::{Ended, Level, MAX_MESSAGE, cut};
 
 /// How a run ended.
 #[derive(Debug)]
@@ -20,8 +19,8 @@ pub enum Outcome {
     Parked {
         /// What it did so far.
         report: Box<Report>,
-        /// What it takes to go on.
-        journal: Journal,
+        /// What it takes to go on; none where that is more than may be kept.
+        journal: Option<Journal>,
         /// What it waits for.
         waiting: Vec<Waiting>,
     },
@@ -33,7 +32,7 @@ pub enum Outcome {
 #[derive(Debug)]
 pub struct Report {
     /// The value, or what went wrong.
-    pub value: Result<Option<Box<RawValue>>, Failed>,
+    pub value: Result<Option<Value>, Failed>,
     /// What it said.
     pub said: Vec<Said>,
     /// Whether it said more than is kept.
@@ -94,8 +93,8 @@ pub struct CallMade {
     pub module: String,
     /// The function.
     pub function: String,
-    /// The arguments.
-    pub arguments: Value,
+    /// Whether it was begun.
+    pub begun: bool,
     /// How it was decided on and how it ended, in a word; none while it is open.
     pub decision: Option<String>,
     /// The error's code, if it was answered with one.
@@ -122,10 +121,16 @@ impl CallLog {
         self.0.push(CallMade {
             module: call.module.clone(),
             function: call.function.clone(),
-            arguments: call.arguments.clone(),
+            begun: false,
             decision: None,
             error: None,
         });
+    }
+
+    pub(super) fn begun(&mut self, call: u32) {
+        if let Some(made) = self.get(call) {
+            made.begun = true;
+        }
     }
 
     pub(super) fn waits(&mut self, call: u32) {
@@ -156,10 +161,7 @@ impl Drive<'_> {
             Err(Stop::Broken(error)) => return Outcome::Broken(error),
             Err(Stop::Parked) => {
                 let report = Box::new(self.report(Ok(None), 0, self.script.passed()));
-                let journal = std::mem::replace(
-                    &mut self.journal,
-                    Journal::new(0, narthex_core::Timestamp::from_millis(0)),
-                );
+                let journal = self.journal.take();
                 return Outcome::Parked {
                     report,
                     journal,
@@ -173,7 +175,7 @@ impl Drive<'_> {
 
     fn report(
         &mut self,
-        value: Result<Option<Box<RawValue>>, Failed>,
+        value: Result<Option<Value>, Failed>,
         heap: u64,
         script: Duration,
     ) -> Report {
@@ -186,7 +188,7 @@ impl Drive<'_> {
         }
     }
 
-    fn value(&self, ended: Ended) -> Result<Option<Box<RawValue>>, Failed> {
+    fn value(&self, ended: Ended) -> Result<Option<Value>, Failed> {
         let failed = |code: &str, message: String| Failed {
             code: code.to_owned(),
             message,
@@ -195,7 +197,14 @@ impl Drive<'_> {
         };
         Err(match ended {
             Ended::Value(value) if value.get().len() <= self.config.result => {
-                return Ok(Some(value));
+                match serde_json::from_str(value.get()) {
+                    Ok(value) => return Ok(Some(value)),
+                    Err(_) => failed(
+                        "bad_result",
+                        "the result cannot be told: it is nested too deeply, or has half a character in a name; return something simpler"
+                            .to_owned(),
+                    ),
+                }
             }
             Ended::Nothing => return Ok(None),
             Ended::Value(value) => self.too_large(value.get().len() as u64),
@@ -208,11 +217,13 @@ impl Drive<'_> {
             ),
             Ended::Misshapen { line, column, message, excerpt } => Failed {
                 code: "syntax_error".to_owned(),
-                message,
+                message: cut(message, MAX_MESSAGE),
                 at: Some((line, column)),
-                excerpt: Some(excerpt),
+                excerpt: Some(cut(excerpt, MAX_MESSAGE)),
             },
             Ended::Threw(threw) => {
+                // Whoever took a worker over can say anything, and at length.
+                let threw = threw.bounded();
                 let code = threw.code.unwrap_or_else(|| "uncaught_error".to_owned());
                 let hint = hint(&threw.name, &threw.message, self.config.heap);
                 let message = format!("{}: {}{hint}", threw.name, threw.message);
@@ -278,7 +289,10 @@ fn crashed(gone: Gone) -> String {
             "it is nested too deeply, or used up its memory"
         }
         Gone::Killed { signal: libc::SIGXCPU | libc::SIGKILL } => "it used up its time",
-        Gone::Killed { signal: libc::SIGSYS } => "it tried to leave its sandbox",
+        // What the C library does when memory or stack are used up is not allowed in there either.
+        Gone::Killed { signal: libc::SIGSYS } => {
+            "it is nested too deeply, used up its memory, or tried to leave its sandbox"
+        }
         Gone::Killed { .. } | Gone::Ended => "it broke the sandbox it ran in",
     };
     format!("the program was ended: {how}")

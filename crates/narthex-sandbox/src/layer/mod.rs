@@ -24,11 +24,15 @@ pub trait Layer: Debug + Send + Sync {
 /// Something that runs one program, behind walls. Dropping it ends it, whatever it is doing.
 #[async_trait]
 pub trait Worker: Debug + Send {
-    /// Sends a frame.
-    async fn send(&mut self, frame: &[u8]) -> Result<(), LayerFault>;
+    /// Puts a frame on its way. It goes out while [`Worker::receive`] waits, so that one that does not
+    /// listen keeps nobody from hearing it, or from ending it.
+    fn send(&mut self, frame: &[u8]);
 
     /// The next frame, without its length. Nothing is lost when this is dropped half way.
     async fn receive(&mut self) -> Result<Vec<u8>, LayerFault>;
+
+    /// Whether it is still there.
+    fn is_there(&mut self) -> bool;
 
     /// Ends it and waits until it is gone; how it ended, if it did so by itself.
     async fn end(self: Box<Self>) -> Gone;

@@ -2,12 +2,15 @@
 
 use std::path::PathBuf;
 use std::process::Stdio;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
+use bytes::BytesMut;
 use narthex_walls::{Offer, Preset, WallError, Walls, probe};
+use rustix::io::Errno;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
-use tokio::process::{Child, ChildStdin, ChildStdout, Command};
+use tokio::net::unix::pipe;
+use tokio::process::{Child, Command};
 
 use super::{Gone, Layer, LayerFault, Worker};
 use crate::wire::{FromWorker, HEADER, MOST};
@@ -49,13 +52,19 @@ impl ProcessLayer {
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::null())
+            // What a terminal sends to all that run in it is for us to act on: runs are drained.
+            .process_group(0)
             .kill_on_drop(true)
             .spawn()
-            .map_err(|error| LayerFault::NotStarted(error.to_string()))?;
+            .map_err(not_started)?;
         let (Some(to), Some(from)) = (child.stdin.take(), child.stdout.take()) else {
             return Err(LayerFault::NotStarted("it has no pipe".to_owned()));
         };
-        Ok(Process { child, to, from, buffer: Vec::with_capacity(PAGE) })
+        let to = to.into_owned_fd().and_then(pipe::Sender::from_owned_fd).map_err(not_started)?;
+        let from = from.into_owned_fd().and_then(pipe::Receiver::from_owned_fd);
+        let from = from.map_err(not_started)?;
+        let (buffer, outgoing) = (Vec::with_capacity(PAGE), BytesMut::new());
+        Ok(Process { child, to, from, buffer, outgoing, told: false })
     }
 }
 
@@ -80,10 +89,14 @@ impl Layer for ProcessLayer {
 #[derive(Debug)]
 struct Process {
     child: Child,
-    to: ChildStdin,
-    from: ChildStdout,
+    to: pipe::Sender,
+    from: pipe::Receiver,
     /// What was read of frames that are not taken yet.
     buffer: Vec<u8>,
+    /// What was not written yet.
+    outgoing: BytesMut,
+    /// It was told something, and may have something to say right away.
+    told: bool,
 }
 
 impl Process {
@@ -102,12 +115,33 @@ impl Process {
         frame.drain(..HEADER);
         Ok(Some(frame))
     }
+
+    /// Whether something comes within moments: most programs make their next call right away, and being
+    /// woken takes longer than that.
+    fn stay_awake(&mut self) -> Result<bool, LayerFault> {
+        let (began, mut some) = (Instant::now(), [0; 4096]);
+        loop {
+            match rustix::io::read(&self.from, &mut some) {
+                Ok(0) => return Err(LayerFault::Gone),
+                Ok(read) => {
+                    self.buffer.extend_from_slice(some.get(..read).unwrap_or_default());
+                    return Ok(true);
+                }
+                Err(Errno::AGAIN | Errno::INTR) if began.elapsed() < AWAKE => {
+                    std::hint::spin_loop();
+                }
+                // Whatever it is, it is met again by whoever waits.
+                Err(_) => return Ok(false),
+            }
+        }
+    }
 }
 
 #[async_trait]
 impl Worker for Process {
-    async fn send(&mut self, frame: &[u8]) -> Result<(), LayerFault> {
-        self.to.write_all(frame).await.map_err(|_| LayerFault::Gone)
+    fn send(&mut self, frame: &[u8]) {
+        self.outgoing.extend_from_slice(frame);
+        self.told = true;
     }
 
     async fn receive(&mut self) -> Result<Vec<u8>, LayerFault> {
@@ -116,11 +150,25 @@ impl Worker for Process {
                 return Ok(frame);
             }
             self.buffer.reserve(PAGE);
-            match self.from.read_buf(&mut self.buffer).await {
+            if self.outgoing.is_empty() && std::mem::take(&mut self.told) && self.stay_awake()? {
+                continue;
+            }
+            // One that asks and does not listen is not heard either, before it has listened.
+            let hears = self.outgoing.len() <= MOST_OUTGOING;
+            let moved = tokio::select! {
+                biased;
+                written = self.to.write_buf(&mut self.outgoing), if !self.outgoing.is_empty() => written,
+                read = self.from.read_buf(&mut self.buffer), if hears => read,
+            };
+            match moved {
                 Ok(0) | Err(_) => return Err(LayerFault::Gone),
                 Ok(_) => {}
             }
         }
+    }
+
+    fn is_there(&mut self) -> bool {
+        matches!(self.child.try_wait(), Ok(None))
     }
 
     async fn end(mut self: Box<Self>) -> Gone {
@@ -139,8 +187,17 @@ impl Worker for Process {
     }
 }
 
+/// How long the next call of a program is waited for awake.
+const AWAKE: Duration = Duration::from_micros(40);
 /// How long a worker may take to be ready.
 const PATIENCE: Duration = Duration::from_secs(10);
 /// How long one that has closed its pipe may take to be gone.
 const LAST_WORDS: Duration = Duration::from_millis(20);
 const PAGE: usize = 16 * 1024;
+/// Bytes that may wait to be written before nothing more is read: what a program has under way at once.
+const MOST_OUTGOING: usize = 2 * MOST;
+
+#[expect(clippy::needless_pass_by_value, reason = "it is handed to map_err")]
+fn not_started(error: std::io::Error) -> LayerFault {
+    LayerFault::NotStarted(error.to_string())
+}

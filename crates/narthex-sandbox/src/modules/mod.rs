@@ -2,7 +2,7 @@
 
 mod search;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fmt::Debug;
 use std::sync::Arc;
 
@@ -108,7 +108,7 @@ impl Module {
     fn new(shelved: Shelved, offered: Vec<Arc<ToolSpec>>) -> Self {
         let Shelved { name, about, surface } = shelved;
         let identifiers = Identifiers::of(offered.iter().map(|spec| spec.name.as_str()));
-        let alike: Vec<String> = identifiers.collisions().map(str::to_owned).collect();
+        let alike: HashSet<String> = identifiers.collisions().map(str::to_owned).collect();
         if !alike.is_empty() {
             tracing::warn!(module = %name, tools = ?alike, "these tools read like others and are no functions");
         }
@@ -120,7 +120,9 @@ impl Module {
                 Some(Function { identifier, spec })
             })
             .collect();
-        Self { name, about, surface, functions, left_out: alike }
+        let mut left_out: Vec<String> = alike.into_iter().collect();
+        left_out.sort_unstable();
+        Self { name, about, surface, functions, left_out }
     }
 
     /// A function by what a program calls it, or by the tool's own name.
@@ -128,6 +130,15 @@ impl Module {
         let called = |function: &&Function| function.identifier == name;
         let named = |function: &&Function| function.spec.name == name;
         self.functions.iter().find(called).or_else(|| self.functions.iter().find(named))
+    }
+
+    /// The same, if it is no more than so many bytes.
+    pub fn declarations_within(&self, only: Option<&[&Function]>, most: usize) -> Option<String> {
+        // Each takes some work, however little is said of it.
+        if only.map_or(self.functions.len(), <[_]>::len) > MOST_DECLARED {
+            return None;
+        }
+        Some(self.declarations(only)).filter(|text| text.len() <= most)
     }
 
     /// Its declarations; only of these functions, if some are named.
@@ -153,6 +164,9 @@ impl Module {
         types::declare(&self.name, &self.about, &functions)
     }
 }
+
+/// Functions that are declared in one answer.
+const MOST_DECLARED: usize = 200;
 
 impl Function {
     /// What a program should know before it calls it.

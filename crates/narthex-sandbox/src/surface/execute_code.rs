@@ -2,8 +2,8 @@
 
 use std::time::{Duration, Instant};
 
-use narthex_core::{Digest, Journal, ParkedRun, Reason, RunId, Timestamp};
-use narthex_gate::{CallError, RecordedIntent, ToolError, ToolOutput};
+use narthex_core::{Digest, Journal, ParkedRun, Reason, RunId, Taint, Timestamp};
+use narthex_gate::{CallError, RecordedIntent, Run, ToolError, ToolOutput};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
@@ -14,7 +14,7 @@ use super::{CodeSurface, Declared, Does, resume_run};
 use crate::config::SandboxConfig;
 use crate::drive::{Outcome, Program, drive};
 use crate::modules::Modules;
-use crate::pool::{NoTurn, Turn};
+use crate::pool::{NoTurn, Place, Turn};
 
 pub(super) const DECLARED: Declared = Declared {
     name: "execute_code",
@@ -62,27 +62,27 @@ pub(super) async fn run(
     let mut seed = [0; 8];
     getrandom::fill(&mut seed).map_err(|error| ToolError::Unavailable(error.to_string()))?;
     let now = surface.parts.gate.clock().now();
+    let id = RunId::from_uuid(narthex_store::fresh_uuid());
     let started = Started {
-        id: RunId::from_uuid(narthex_store::fresh_uuid()),
         source: input.code,
         asked,
         script: input.timeout_ms.map(|millis| Duration::from_millis(millis.into())),
         journal: Journal::new(u64::from_le_bytes(seed), now),
-        until: None,
+        waited: None,
     };
     let ready = Ready::new(surface, intent).await?;
-    go(surface, intent, started, ready).await
+    let run = surface.parts.gate.run(intent, id);
+    go(surface, intent, run, started, ready).await
 }
 
 /// A run that begins, or goes on.
 pub(super) struct Started {
-    pub(super) id: RunId,
     pub(super) source: String,
     pub(super) asked: Digest,
     pub(super) script: Option<Duration>,
     pub(super) journal: Journal,
-    /// Until when it can go on, where that was said before.
-    pub(super) until: Option<Timestamp>,
+    /// Until when it can go on, where that was said before, and the place it comes from.
+    pub(super) waited: Option<(Timestamp, Place)>,
 }
 
 /// What it takes to run: modules, a worker, and the time that is left.
@@ -113,12 +113,12 @@ impl Ready {
 pub(super) async fn go(
     surface: &CodeSurface,
     intent: &RecordedIntent,
+    run: Run,
     started: Started,
     ready: Ready,
 ) -> Result<ToolOutput, ToolError> {
     let gate = &surface.parts.gate;
     let Ready { modules, turn, config } = ready;
-    let run = gate.run(intent, started.id);
     let program = Program {
         source: started.source.clone(),
         modules: modules.names(),
@@ -134,7 +134,11 @@ pub(super) async fn go(
             result::over(run.id(), *report)
         }
         Outcome::Broken(error) => Err(failed(error)),
-        Outcome::Parked { report, journal, waiting } => {
+        Outcome::Parked { report, journal: None, .. } => {
+            run.flush().await.map_err(failed)?;
+            result::too_much_to_wait(run.id(), *report, config.journal)
+        }
+        Outcome::Parked { report, journal: Some(journal), waiting } => {
             let now = gate.clock().now();
             let kept_for = i64::try_from(config.parked_for.as_millis()).unwrap_or(i64::MAX);
             let parked = ParkedRun {
@@ -144,16 +148,19 @@ pub(super) async fn go(
                 asked: started.asked,
                 waiting: waiting.iter().map(|waiting| waiting.approval).collect(),
                 journal,
+                taint: Taint::CLEAN,
+                rules: None,
                 parked: now,
-                until: started.until.unwrap_or_else(|| now.plus_millis(kept_for)),
+                until: started
+                    .waited
+                    .as_ref()
+                    .map_or_else(|| now.plus_millis(kept_for), |(until, _)| *until),
                 script_ms: script_ms(started.script),
             };
-            if result::size(&parked) > config.journal {
-                run.flush().await.map_err(failed)?;
-                return result::too_much_to_wait(run.id(), *report, config.journal);
-            }
-            // One that waited before has its place already.
-            let cap = if started.until.is_some() { u32::MAX } else { config.parked };
+            // One that waited before has its place already; nobody else is given it meanwhile.
+            let places = surface.parts.pool.places_of(intent.holder().agent);
+            let own = u32::from(started.waited.is_some());
+            let cap = config.parked.saturating_sub(places.saturating_sub(own));
             run.park(parked, cap).await.map_err(failed)?;
             let output = RunResult::paused(run.id(), *report, &waiting)?;
             Ok(output.waiting_for(waiting.into_iter().next()))

@@ -104,8 +104,8 @@ pub(super) fn run(modules: &Modules, input: &Input) -> Result<ToolOutput, ToolEr
     let mut modules: Vec<Listed> = listed.collect();
     if query.is_everything() {
         modules.push(Listed {
-            module: "host:text".to_owned(),
-            about: "bytes and texts, without a call; its types are in the prelude".to_owned(),
+            module: crate::types::TEXT_MODULE.to_owned(),
+            about: "bytes and texts, without a call".to_owned(),
             functions: TEXTS
                 .iter()
                 .filter(|_| detail != Detail::Modules)

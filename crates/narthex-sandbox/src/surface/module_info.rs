@@ -44,8 +44,12 @@ pub(super) struct Output {
 }
 
 pub(super) fn run(modules: &Modules, input: &Input) -> Result<ToolOutput, ToolError> {
+    if types::is_text_module(&input.module) {
+        return text(input);
+    }
     let Some(module) = modules.get(&input.module) else {
-        let names: Vec<&str> = modules.iter().map(|module| module.name.as_str()).collect();
+        let own = modules.iter().map(|module| module.name.as_str());
+        let names: Vec<&str> = own.chain([types::TEXT_MODULE]).collect();
         let message = format!("there is no such module; there are: {}", names.join(", "));
         return Err(ToolError::caller(Reason::NotFound, message));
     };
@@ -59,10 +63,14 @@ pub(super) fn run(modules: &Modules, input: &Input) -> Result<ToolOutput, ToolEr
         let message = format!("{} has no function {missing:?}; see list_modules", module.name);
         ToolError::caller(Reason::NotFound, message)
     })?;
-    let mut declarations = module.declarations(only.as_deref());
-    if input.prelude {
-        declarations = format!("{}\n{declarations}", types::prelude());
-    }
+    let declarations = module.declarations_within(only.as_deref(), MOST).ok_or_else(|| {
+        let message = format!(
+            "the types of all {} functions of {} are too much for one answer: name the functions you need, as list_modules shows them",
+            module.functions.len(),
+            module.name
+        );
+        ToolError::caller(Reason::LimitReached, message)
+    })?;
     let mut hints = vec![
         "Calls return the value itself and throw HostError {code, message, parameters?}; f.try(input) returns {value} or {error}.".to_owned(),
     ];
@@ -70,7 +78,30 @@ pub(super) fn run(modules: &Modules, input: &Input) -> Result<ToolOutput, ToolEr
         let names = module.left_out.join(", ");
         hints.push(format!("Not here, because other names read alike: {names}."));
     }
-    let output = Output { module: module.name.clone(), declarations, hints };
-    let subject = Subject::one("module", &module.name);
+    told(input, &module.name, declarations, hints)
+}
+
+/// The module that needs no call.
+fn text(input: &Input) -> Result<ToolOutput, ToolError> {
+    // With the prelude asked for, it is in there.
+    let own = if input.prelude { "" } else { types::text_module() };
+    let hint = "These make no call: nothing is decided on, nothing is recorded.".to_owned();
+    told(input, types::TEXT_MODULE, own.to_owned(), vec![hint])
+}
+
+fn told(
+    input: &Input,
+    module: &str,
+    mut declarations: String,
+    hints: Vec<String>,
+) -> Result<ToolOutput, ToolError> {
+    if input.prelude {
+        declarations = format!("{}\n{declarations}", types::prelude());
+    }
+    let output = Output { module: module.to_owned(), declarations, hints };
+    let subject = Subject::one("module", module);
     Ok(ToolOutput::new(write_answer(&output)?).about(narthex_core::Taint::CLEAN, subject))
 }
+
+/// Bytes of declarations in one answer.
+const MOST: usize = 512 * 1024;

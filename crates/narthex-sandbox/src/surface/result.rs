@@ -1,6 +1,6 @@
 //! What whoever sent a program is told.
 
-use narthex_core::{ParkedRun, RunId, Subject, Taint};
+use narthex_core::{RunId, Subject, Taint};
 use narthex_gate::{ToolError, ToolOutput, Waiting, write_answer};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -125,11 +125,6 @@ pub(super) fn too_much_to_wait(
     over(run, Report { value: Err(failed), ..report })
 }
 
-/// Bytes of what is kept of a run.
-pub(super) fn size(parked: &ParkedRun) -> usize {
-    serde_json::to_string(parked).map_or(usize::MAX, |text| text.len())
-}
-
 impl RunResult {
     /// A run that waits.
     pub(super) fn paused(
@@ -168,11 +163,7 @@ impl RunResult {
             console.push("… (it said more than is kept)".to_owned());
         }
         let (status, value, error) = match value {
-            Ok(value) => {
-                let value =
-                    value.map(|value| serde_json::from_str(value.get()).unwrap_or_default());
-                (Status::Done, value, None)
-            }
+            Ok(value) => (Status::Done, value, None),
             Err(failed) => (Status::Failed, None, Some(Trouble::of(failed))),
         };
         let nothing = status == Status::Done && value.is_none() && silent;
@@ -211,11 +202,16 @@ impl Made {
     fn of(made: CallMade) -> Self {
         Self {
             call: format!("{}.{}", made.module, made.function),
-            decision: made.decision.unwrap_or_else(|| "not answered".to_owned()),
+            decision: made
+                .decision
+                .unwrap_or_else(|| if made.begun { UNKNOWN } else { "not made" }.to_owned()),
             error: made.error,
         }
     }
 }
+
+/// Of a call that was under way when its run ended. It is not to be made again blindly.
+const UNKNOWN: &str = "under way when the run ended: what came of it is in the owner's ledger";
 
 fn millis(duration: std::time::Duration) -> u64 {
     u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)

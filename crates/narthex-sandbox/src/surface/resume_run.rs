@@ -58,16 +58,16 @@ pub(super) async fn resume(
     }
     // Everything it takes is at hand before the run is taken up: from there on it waits no more.
     let ready = Ready::new(surface, intent).await?;
-    let Some(parked) = gate.take_up_run(intent, id).await.map_err(failed)? else {
+    let place = surface.parts.pool.place_of(intent.holder().agent);
+    let Some((parked, run)) = gate.take_up_run(intent, id).await.map_err(failed)? else {
         return Ok(None);
     };
     let started = Started {
-        id,
         source: parked.program,
         asked: parked.asked,
         script: parked.script_ms.map(Duration::from_millis),
         journal: parked.journal,
-        until: Some(parked.until),
+        waited: Some((parked.until, place)),
     };
-    go(surface, intent, started, ready).await.map(Some)
+    go(surface, intent, run, started, ready).await.map(Some)
 }

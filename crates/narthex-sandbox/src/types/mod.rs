@@ -56,6 +56,20 @@ pub struct Function<'a> {
     pub notes: &'a [String],
 }
 
+/// The module that is there for everyone, and where it is in what every module leans on.
+pub const TEXT_MODULE: &str = "host:text";
+
+/// Whether a module is that one, named with or without `host:`.
+pub fn is_text_module(name: &str) -> bool {
+    name == TEXT_MODULE || TEXT_MODULE.strip_prefix("host:") == Some(name)
+}
+
+/// The part of [`prelude`] that declares [`TEXT_MODULE`].
+pub fn text_module() -> &'static str {
+    let all = prelude();
+    all.find("declare module \"host:text\"").and_then(|at| all.get(at..)).unwrap_or(all)
+}
+
 /// What every module leans on: errors, functions, binary data, `parallel` and `console`.
 pub fn prelude() -> &'static str {
     include_str!("prelude.d.ts")

@@ -2,6 +2,8 @@
 
 use std::fmt::Write as _;
 
+use narthex_core::unseen;
+
 /// A string literal of this text. Nothing in it ends it, on any reading of what a line is.
 pub(super) fn quoted(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + 2);
@@ -46,18 +48,9 @@ pub(super) fn push_visible(out: &mut String, c: char) {
     }
 }
 
-/// Controls, what takes no room, what reorders, and what has no agreed meaning. Tabs and line feeds
-/// are the caller's to place.
+/// What nobody sees, by the one table there is. Tabs and line feeds are the caller's to place.
 pub(super) const fn is_hidden(c: char) -> bool {
-    let listed = matches!(c,
-        '\0'..='\u{1f}' | '\u{7f}'..='\u{9f}' | '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}'
-        | '\u{1160}' | '\u{17b4}' | '\u{17b5}' | '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}'
-        | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{2800}' | '\u{3164}'
-        | '\u{e000}'..='\u{f8ff}' | '\u{fdd0}'..='\u{fdef}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}'
-        | '\u{ffa0}' | '\u{fff0}'..='\u{fffb}' | '\u{1bca0}'..='\u{1bca3}'
-        | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}' | '\u{f0000}'..='\u{10ffff}');
-    // The last two of every plane are no characters at all.
-    listed || c as u32 & 0xfffe == 0xfffe
+    matches!(c, '\t' | '\n') || unseen(c).is_some()
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
-// What a program finds around it. Evaluates to a function of what the worker can do and of the modules
-// there are; that returns what the worker needs to end the program.
-(function (native, modules) {
+// What a program finds around it, made before the program comes. Evaluates to a function of what the worker can
+// do; that returns what the worker needs to tell which modules there are, and to end the program.
+(function (native) {
   "use strict";
   const { parse, stringify } = JSON;
   const { freeze, defineProperty, fromEntries, getPrototypeOf } = Object;
@@ -21,6 +21,9 @@
     }
   }
   defineProperty(HostError.prototype, "name", { value: "HostError", configurable: true, writable: true });
+
+  const { toPrimitive } = Symbol;
+  const PROMISED = " (inside parallel a call returns a promise: return it, or make the function async and await it)";
 
   // Calls. While something runs in parallel they return promises; else they wait.
   const pending = new Map();
@@ -61,19 +64,28 @@
     return undefined;
   }
 
+  // Half a character, as cutting a text leaves it, is no text anywhere else.
+  const { toWellFormed, includes } = String.prototype;
+  const wellFormed = (text) => apply(toWellFormed, text, []);
+  const isCut = (json) => apply(includes, json, ["\\ud"]);
+  const mended = (key, value) => (typeof value === "string" ? wellFormed(value) : value);
+
   function ask(module, index, name, args) {
     const input = args.length === 0 || args[0] === undefined ? {} : args[0];
     if (args.length > 1 || input === null || typeof input !== "object" || isArray(input)) {
       throw new TypeError(`${name} takes one object with its arguments by name`);
     }
-    const text = stringify(input);
+    let text = stringify(input);
+    if (typeof text === "string" && isCut(text)) text = stringify(input, mended);
     if (typeof text !== "string" || text[0] !== "{") {
       throw new TypeError(`${name} takes one object that can be written as JSON`);
     }
     const call = native.send(module, index, text, deferring > 0);
     if (deferring > 0) {
       deferred += 1;
-      return new ThePromise((resolve, reject) => pending.set(call, { resolve, reject }));
+      const answer = new ThePromise((resolve, reject) => pending.set(call, { resolve, reject }));
+      // What takes it for the answer itself hears so, and does not go on with "[object Promise]".
+      return defineProperty(answer, toPrimitive, { value: () => { throw new TypeError(`${name} was called${PROMISED}`); } });
     }
     for (;;) {
       const reply = hear();
@@ -111,13 +123,17 @@
   // Modules, made when they are first asked for.
   const made = new Map();
   made.set("host:text", freeze({
-    toUtf8: (text) => native.toUtf8(`${text}`),
+    toUtf8: (text) => native.toUtf8(wellFormed(`${text}`)),
     fromUtf8: (bytes) => native.fromUtf8(latin(bytes)),
     toBase64: (bytes) => native.toBase64(latin(bytes)),
-    fromBase64: (text) => native.fromBase64(`${text}`),
+    fromBase64: (text) => native.fromBase64(wellFormed(`${text}`)),
   }));
+  let modules = [];
   const places = new Map();
-  modules.forEach((module, place) => places.set(module.name, place));
+  function begin(all) {
+    modules = all;
+    modules.forEach((module, place) => places.set(module.name, place));
+  }
 
   function require(name) {
     const known = made.get(name);
@@ -175,7 +191,7 @@
   // A thunk that used the answer of a call right away got a promise.
   function hinted(error, called) {
     if (called && error instanceof TypeError) {
-      error.message += " (inside parallel a call returns a promise: return it, or make the function async and await it)";
+      if (!error.message.endsWith(PROMISED)) error.message += PROMISED;
     }
     return error;
   }
@@ -203,7 +219,7 @@
     }
     return String(value);
   }
-  const says = (level) => (...values) => { native.say(level, values.map(shown).join(" ")); };
+  const says = (level) => (...values) => { native.say(level, wellFormed(values.map(shown).join(" "))); };
   const log = says("log");
   defineProperty(global, "console", {
     value: freeze({ log, info: log, debug: log, trace: log, table: log, dir: log, warn: says("warn"), error: says("error") }),
@@ -262,8 +278,11 @@
     }
     if (typeof value === "function" && !isClass(value)) value = value();
     value = await value;
-    return value === undefined ? undefined : stringify(value, plain);
+    if (value === undefined) return undefined;
+    const text = stringify(value, plain);
+    if (text === undefined || !isCut(text)) return text;
+    return stringify(value, (key, value) => mended(key, plain(key, value)));
   }
 
-  return { finish, deliver };
+  return { begin, finish, deliver };
 })

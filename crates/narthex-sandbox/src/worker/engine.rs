@@ -5,7 +5,7 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use rquickjs::context::{EvalOptions, intrinsic};
-use rquickjs::{Context, Ctx, Function, Object, Promise, Runtime, Value};
+use rquickjs::{Context, Ctx, Function, Object, Persistent, Promise, Runtime, Value};
 use serde_json::value::RawValue;
 
 use super::native::{World, natives};
@@ -19,6 +19,8 @@ pub(super) struct Engine {
     runtime: Runtime,
     context: Context,
     world: Rc<World>,
+    /// What `bootstrap.js` made.
+    surroundings: Persistent<Object<'static>>,
 }
 
 /// Everything but `performance`, whose clock is finer than a millisecond.
@@ -41,7 +43,14 @@ impl Engine {
         let context = Context::custom::<Intrinsics>(&runtime)?;
         // The C library reads what it knows of time zones once, from files.
         context.with(|ctx| ctx.eval::<(), _>("new Date(0).getTimezoneOffset(); undefined"))?;
-        Ok(Self { runtime, context, world: Rc::new(World::new(pipe)) })
+        let world = Rc::new(World::new(pipe));
+        let surroundings = context.with(|ctx| {
+            let bootstrap: Function<'_> =
+                ctx.eval_with_options(include_str!("bootstrap.js"), named("host", false))?;
+            let made: Object<'_> = bootstrap.call((natives(&ctx, &world)?,))?;
+            Ok::<_, rquickjs::Error>(Persistent::save(&ctx, made))
+        })?;
+        Ok(Self { runtime, context, world, surroundings })
     }
 
     /// Bytes of heap in use.
@@ -91,7 +100,10 @@ impl Engine {
         modules: &[ModuleNames],
         program: &Shaped,
     ) -> rquickjs::Result<Ended> {
-        let surroundings = self.surroundings(ctx, modules)?;
+        let surroundings = self.surroundings.clone().restore(ctx)?;
+        let begin: Function<'_> = surroundings.get("begin")?;
+        let names = serde_json::to_string(modules).unwrap_or_default();
+        begin.call::<_, ()>((ctx.json_parse(names)?,))?;
         let options = named("script", true);
         let begun: Promise<'_> = ctx.eval_with_options(program.code.as_str(), options)?;
         let finish: Function<'_> = surroundings.get("finish")?;
@@ -108,17 +120,6 @@ impl Engine {
                 return Ok(Ended::Stuck);
             }
         }
-    }
-
-    fn surroundings<'js>(
-        &self,
-        ctx: &Ctx<'js>,
-        modules: &[ModuleNames],
-    ) -> rquickjs::Result<Object<'js>> {
-        let bootstrap: Function<'js> =
-            ctx.eval_with_options(include_str!("bootstrap.js"), named("host", false))?;
-        let names = serde_json::to_string(modules).unwrap_or_default();
-        bootstrap.call((natives(ctx, &self.world)?, ctx.json_parse(names)?))
     }
 }
 

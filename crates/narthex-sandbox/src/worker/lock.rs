@@ -25,7 +25,7 @@ pub(super) fn lock(heap: u64, cpu_seconds: u64, lowered: bool) -> Result<(), Wal
 
 /// Every call there is. What is not here ends the process.
 fn calls() -> AllowList {
-    AllowList::new(Otherwise::Kill)
+    let calls = AllowList::new(Otherwise::Kill)
         .call_when(libc::SYS_read, When::Arg(0, Test::Is(STDIN)))
         .call_when(libc::SYS_write, When::Arg(0, Test::Is(STDOUT)))
         .call_when(libc::SYS_mmap, When::Args(PLAIN_MEMORY))
@@ -39,8 +39,13 @@ fn calls() -> AllowList {
         .call(libc::SYS_sigaltstack)
         .call(libc::SYS_rt_sigreturn)
         .call(libc::SYS_rt_sigprocmask)
+        .call(libc::SYS_ppoll)
         .call(libc::SYS_exit)
-        .call(libc::SYS_exit_group)
+        .call(libc::SYS_exit_group);
+    // Where there is one, it is what is used.
+    #[cfg(target_arch = "x86_64")]
+    let calls = calls.call(libc::SYS_poll);
+    calls
 }
 
 /// Bytes of address space in use: of a large program, most of it is never touched.

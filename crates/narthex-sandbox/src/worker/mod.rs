@@ -11,8 +11,11 @@ mod time;
 mod trouble;
 
 use std::cell::RefCell;
+use std::mem::ManuallyDrop;
 use std::process::ExitCode;
 use std::rc::Rc;
+
+use rustix::process::{Signal, set_parent_process_death_signal};
 
 use self::engine::Engine;
 use self::pipe::Pipe;
@@ -55,9 +58,14 @@ impl WorkerOrder {
 /// Works: shuts itself in, runs one program, ends. Before anything else in its process: it has one
 /// thread, no settings, no log and no house.
 pub fn work(order: WorkerOrder) -> ExitCode {
+    // Whoever started it is gone: then so is whoever would end it.
+    let _ = set_parent_process_death_signal(Some(Signal::KILL));
+    pipe::stay_awake();
     let pipe = Rc::new(RefCell::new(Pipe::default()));
     // What does not depend on the program is made before it comes.
     let Ok(engine) = Engine::new(&pipe) else { return ExitCode::FAILURE };
+    // It ends with the process, which has nothing to give back.
+    let engine = ManuallyDrop::new(engine);
     if let Err(error) = lock::lock(order.heap, order.cpu_seconds, order.without_walls) {
         let _ = pipe.borrow_mut().send(&FromWorker::NotLocked { why: error.to_string() });
         return ExitCode::FAILURE;

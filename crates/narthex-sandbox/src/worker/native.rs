@@ -1,6 +1,7 @@
 //! What `bootstrap.js` can ask of the worker.
 
 use std::cell::{Cell, RefCell};
+use std::collections::VecDeque;
 use std::rc::Rc;
 
 use base64::Engine as _;
@@ -20,6 +21,8 @@ pub(super) struct World {
     clock: Cell<i64>,
     random: RefCell<fastrand::Rng>,
     calls: Cell<u32>,
+    /// Answers that came while something else was waited for.
+    early: RefCell<VecDeque<ToWorker>>,
     heard: Cell<u32>,
     said: Cell<usize>,
     may_say: Cell<usize>,
@@ -35,6 +38,7 @@ impl World {
             clock: Cell::new(0),
             random: RefCell::new(fastrand::Rng::with_seed(0)),
             calls: Cell::new(0),
+            early: RefCell::default(),
             heard: Cell::new(0),
             said: Cell::new(0),
             may_say: Cell::new(0),
@@ -56,6 +60,15 @@ impl World {
     fn receive(&self, ctx: &Ctx<'_>) -> rquickjs::Result<ToWorker> {
         let received = self.time.stand_still(|| self.pipe.borrow_mut().receive());
         received.map_err(|_| self.left_alone(ctx))
+    }
+
+    /// The next answer to a call, in the order they were given.
+    fn reply(&self, ctx: &Ctx<'_>) -> rquickjs::Result<(u32, i64, Answer)> {
+        let early = self.early.borrow_mut().pop_front();
+        match early.map_or_else(|| self.receive(ctx), Ok)? {
+            ToWorker::Reply { call, now, answer } => Ok((call, now, answer)),
+            ToWorker::Start(_) | ToWorker::Bytes { .. } => Err(self.left_alone(ctx)),
+        }
     }
 
     fn left_alone(&self, ctx: &Ctx<'_>) -> rquickjs::Error {
@@ -80,9 +93,7 @@ impl World {
 
     /// One answer, whichever comes next: its call, its kind, its text, and where bytes belong.
     fn answer<'js>(&self, ctx: &Ctx<'js>) -> rquickjs::Result<Array<'js>> {
-        let ToWorker::Reply { call, now, answer } = self.receive(ctx)? else {
-            return Err(self.left_alone(ctx));
-        };
+        let (call, now, answer) = self.reply(ctx)?;
         self.clock.set(now);
         self.heard.set(self.heard.get().saturating_add(1));
         let written = |bad: serde_json::Error| Exception::throw_internal(ctx, &bad.to_string());
@@ -112,10 +123,18 @@ impl World {
 
     fn fetch<'js>(&self, ctx: &Ctx<'js>, binary: u32) -> rquickjs::Result<TypedArray<'js, u8>> {
         self.send(ctx, &FromWorker::Fetch { binary })?;
-        let ToWorker::Bytes { base64 } = self.receive(ctx)? else {
-            return Err(self.left_alone(ctx));
-        };
-        decoded(ctx, &base64)
+        loop {
+            match self.receive(ctx)? {
+                // Answers that were on their way are heard when it is their turn.
+                reply @ ToWorker::Reply { .. } => self.early.borrow_mut().push_back(reply),
+                ToWorker::Bytes { binary: of, base64 } if of == binary => {
+                    let gone = "these bytes are not kept any more: take them soon after the call";
+                    let base64 = base64.ok_or_else(|| Exception::throw_range(ctx, gone))?;
+                    return decoded(ctx, &base64);
+                }
+                ToWorker::Start(_) | ToWorker::Bytes { .. } => return Err(self.left_alone(ctx)),
+            }
+        }
     }
 
     fn say(&self, ctx: &Ctx<'_>, level: &str, mut text: String) -> rquickjs::Result<()> {

@@ -3,7 +3,7 @@
 use rquickjs::{Ctx, Object, Value};
 
 use crate::shape::Shaped;
-use crate::wire::Threw;
+use crate::wire::{MAX_MESSAGE, Threw, cut};
 
 /// What was thrown last.
 pub(super) fn caught(ctx: &Ctx<'_>, program: &Shaped) -> Threw {
@@ -14,11 +14,12 @@ pub(super) fn caught(ctx: &Ctx<'_>, program: &Shaped) -> Threw {
     let text = |name: &str| text_of(object, name);
     let at = text("stack").as_deref().and_then(place);
     Threw {
-        name: cut(text("name").unwrap_or_else(|| "Error".to_owned()), MAX_NAME),
-        message: cut(text("message").unwrap_or_else(|| shown(&thrown)), MAX_MESSAGE),
-        code: text("code").map(|code| cut(code, MAX_NAME)),
+        name: text("name").unwrap_or_else(|| "Error".to_owned()),
+        message: text("message").unwrap_or_else(|| shown(&thrown)),
+        code: text("code"),
         at: at.map(|(line, column)| program.original(line, column)),
     }
+    .bounded()
 }
 
 /// A property that is a text. A getter that throws has none.
@@ -53,21 +54,6 @@ fn place(stack: &str) -> Option<(u32, u32)> {
         Some((line, if line == 1 && column > 1 { column.saturating_add(1) } else { column }))
     })
 }
-
-fn cut(mut text: String, most: usize) -> String {
-    if text.len() > most {
-        let mut end = most;
-        while !text.is_char_boundary(end) {
-            end -= 1;
-        }
-        text.truncate(end);
-        text.push('…');
-    }
-    text
-}
-
-const MAX_NAME: usize = 100;
-const MAX_MESSAGE: usize = 4_000;
 
 #[cfg(test)]
 mod tests {

@@ -3,9 +3,10 @@
 
 use std::collections::VecDeque;
 use std::sync::atomic::Ordering;
+use std::time::Duration;
 
 use async_trait::async_trait;
-use narthex_sandbox::drive::{Outcome, Program, drive};
+use narthex_sandbox::drive::{Outcome, Program, Report, drive};
 use narthex_sandbox::{Gone, LayerFault, SandboxConfig, Worker};
 
 use crate::support::{Bench, FUNCTIONS, ended, fresh};
@@ -16,12 +17,18 @@ struct Liar(VecDeque<Vec<u8>>);
 
 #[async_trait]
 impl Worker for Liar {
-    async fn send(&mut self, _frame: &[u8]) -> Result<(), LayerFault> {
-        Ok(())
-    }
+    fn send(&mut self, _frame: &[u8]) {}
 
     async fn receive(&mut self) -> Result<Vec<u8>, LayerFault> {
-        self.0.pop_front().ok_or(LayerFault::Gone)
+        match self.0.pop_front() {
+            // From here on it says nothing.
+            Some(frame) if frame == SILENCE => std::future::pending().await,
+            frame => frame.ok_or(LayerFault::Gone),
+        }
+    }
+
+    fn is_there(&mut self) -> bool {
+        true
     }
 
     async fn end(self: Box<Self>) -> Gone {
@@ -32,7 +39,6 @@ impl Worker for Liar {
 #[tokio::test]
 async fn frames_that_cannot_be_end_the_run_and_make_no_call() {
     let call = |fields: &str| format!("{{\"Call\":{{{fields}}}}}");
-    let deep = format!("{}{}", "[".repeat(5_000), "]".repeat(5_000));
     let cases: Vec<(&str, Vec<String>)> = vec![
         ("no JSON", vec!["{".to_owned()]),
         ("nothing", vec![String::new()]),
@@ -62,30 +68,62 @@ async fn frames_that_cannot_be_end_the_run_and_make_no_call() {
                 "\"call\":5,\"module\":0,\"function\":0,\"arguments\":{},\"deferred\":false",
             )],
         ),
-        (
-            "arguments too deep",
-            vec![call(&format!(
-                "\"call\":0,\"module\":0,\"function\":0,\"arguments\":{deep},\"deferred\":false"
-            ))],
-        ),
         ("bytes nobody has", vec!["{\"Fetch\":{\"binary\":3}}".to_owned()]),
     ];
     for (name, frames) in cases {
-        let bench = Bench::default();
-        let liar = Liar(frames.into_iter().map(String::into_bytes).collect());
-        let functions = FUNCTIONS.iter().map(|name| (*name).to_owned()).collect();
-        let program = Program {
-            source: "1".to_owned(),
-            modules: vec![("host:test".to_owned(), functions)],
-            journal: fresh(),
-            script: None,
-        };
-        let outcome = drive(Box::new(liar), program, &SandboxConfig::default(), &bench).await;
-        let Outcome::Over(report) = outcome else { panic!("{name}: {outcome:?}") };
+        let (report, bench) = forged(frames, &SandboxConfig::default()).await;
         assert_eq!(ended(&report), Err("crashed".to_owned()), "{name}");
         assert_eq!(bench.made.load(Ordering::SeqCst), 0, "{name}");
     }
 }
+
+/// Arguments that the door would not take are answered with an error, and no call is made of them.
+#[tokio::test]
+async fn arguments_that_are_too_much_are_not_taken() {
+    let deep = format!("{}{}", "[".repeat(5_000), "]".repeat(5_000));
+    let many = format!("{{\"a\":[{}0]}}", "{},".repeat(60_000));
+    let long = format!("{{\"a\":\"{}\"}}", "x".repeat(5_000_000));
+    for arguments in [deep.as_str(), &many, &long, r#"{"a":1,"a":2}"#, r#"{"a":"\ud83d"}"#] {
+        let call = format!(
+            "{{\"Call\":{{\"call\":0,\"module\":0,\"function\":0,\"arguments\":{arguments},\"deferred\":false}}}}"
+        );
+        let (report, bench) = forged(vec![call], &SandboxConfig::default()).await;
+        let what = arguments.get(..40).unwrap_or(arguments);
+        assert_eq!(ended(&report), Err("crashed".to_owned()), "{what}: it goes after that");
+        let made: Vec<_> = report.calls.iter().map(|call| call.error.as_deref()).collect();
+        assert_eq!(made, [Some("invalid_arguments")], "{what}");
+        assert_eq!(bench.made.load(Ordering::SeqCst), 0, "{what}");
+    }
+}
+
+/// One that says it waits, and has nothing to wait for, is still at work for all we know.
+#[tokio::test]
+async fn a_worker_that_only_says_it_waits_is_ended_in_time() {
+    let config = SandboxConfig {
+        script: Duration::from_millis(50),
+        margin: Duration::from_millis(50),
+        wall: Duration::from_secs(20),
+        ..SandboxConfig::default()
+    };
+    let waits = "{\"Waits\":{\"heard\":0}}".to_owned();
+    let silence = String::from_utf8_lossy(SILENCE).into_owned();
+    let (report, _) = forged(vec![waits, silence], &config).await;
+    assert_eq!(ended(&report), Err("out_of_time".to_owned()));
+}
+
+async fn forged(frames: Vec<String>, config: &SandboxConfig) -> (Report, Bench) {
+    let bench = Bench::default();
+    let liar = Liar(frames.into_iter().map(String::into_bytes).collect());
+    let functions = FUNCTIONS.iter().map(|name| (*name).to_owned()).collect();
+    let modules = vec![("host:test".to_owned(), functions)];
+    let program = Program { source: "1".to_owned(), modules, journal: fresh(), script: None };
+    match drive(Box::new(liar), program, config, &bench).await {
+        Outcome::Over(report) => (*report, bench),
+        other => panic!("{other:?}"),
+    }
+}
+
+const SILENCE: &[u8] = b"silence";
 
 #[tokio::test]
 async fn what_is_too_much_is_held_back_whatever_a_worker_says() {
@@ -97,12 +135,29 @@ async fn what_is_too_much_is_held_back_whatever_a_worker_says() {
         "{{\"Done\":{{\"ended\":{{\"Value\":\"{}\"}},\"heap\":1,\"micros\":1}}}}",
         "y".repeat(500)
     ));
-    let liar = Liar(frames.into_iter().map(String::into_bytes).collect());
-    let program =
-        Program { source: "1".to_owned(), modules: Vec::new(), journal: fresh(), script: None };
-    let outcome = drive(Box::new(liar), program, &config, &Bench::default()).await;
-    let Outcome::Over(report) = outcome else { panic!("{outcome:?}") };
+    let (report, _) = forged(frames, &config).await;
     assert_eq!(ended(&report), Err("result_too_large".to_owned()));
     let kept: usize = report.said.iter().map(|said| said.text.len()).sum();
     assert!(kept <= 50 && report.said.len() <= 3, "{kept}");
+}
+
+/// Errors as well.
+#[tokio::test]
+async fn what_went_wrong_is_told_in_so_many_words() {
+    let long = "z".repeat(5_000_000);
+    for ended in [
+        format!(
+            "{{\"Threw\":{{\"name\":\"{long}\",\"message\":\"{long}\",\"code\":\"{long}\",\"at\":null}}}}"
+        ),
+        format!(
+            "{{\"Misshapen\":{{\"line\":1,\"column\":1,\"message\":\"{long}\",\"excerpt\":\"{long}\"}}}}"
+        ),
+    ] {
+        let done = format!("{{\"Done\":{{\"ended\":{ended},\"heap\":1,\"micros\":1}}}}");
+        let (report, _) = forged(vec![done], &SandboxConfig::default()).await;
+        let failed = report.value.expect_err("it threw");
+        let bytes =
+            failed.code.len() + failed.message.len() + failed.excerpt.map_or(0, |e| e.len());
+        assert!(bytes < 10_000, "{bytes}");
+    }
 }

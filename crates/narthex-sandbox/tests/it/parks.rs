@@ -2,7 +2,7 @@
 
 use std::sync::atomic::Ordering;
 
-use narthex_core::{Journal, RunEvent};
+use narthex_core::{Journal, RunAnswer, RunCall, RunEvent, Timestamp};
 use narthex_sandbox::SandboxConfig;
 use narthex_sandbox::drive::Outcome;
 use serde_json::json;
@@ -26,14 +26,15 @@ async fn a_run_waits_and_goes_on_where_it_was() {
     let config = SandboxConfig::default();
     for layer in layers() {
         let first = bench(&[]);
-        let Outcome::Parked { journal, waiting, report } =
+        let Outcome::Parked { journal: Some(journal), waiting, report } =
             go(&layer, source, fresh(), &config, &first).await
         else {
             panic!("it did not wait")
         };
         assert_eq!((waiting.len(), report.calls.len()), (1, 2));
         // Nobody has decided: it waits again, and does nothing again.
-        let Outcome::Parked { journal, .. } = go(&layer, source, journal, &config, &first).await
+        let Outcome::Parked { journal: Some(journal), .. } =
+            go(&layer, source, journal, &config, &first).await
         else {
             panic!("it did not wait")
         };
@@ -73,7 +74,7 @@ async fn several_wait_at_once_and_those_that_do_not_are_not_made_again() {
     let config = SandboxConfig::default();
     for layer in layers() {
         let first = bench(&[]);
-        let Outcome::Parked { journal, waiting, .. } =
+        let Outcome::Parked { journal: Some(journal), waiting, .. } =
             go(&layer, source, fresh(), &config, &first).await
         else {
             panic!("it did not wait")
@@ -81,7 +82,7 @@ async fn several_wait_at_once_and_those_that_do_not_are_not_made_again() {
         assert_eq!(waiting.len(), 2);
         assert_eq!(first.made.load(Ordering::SeqCst), 3);
         let second = bench(&[("a", true)]);
-        let Outcome::Parked { journal, waiting, .. } =
+        let Outcome::Parked { journal: Some(journal), waiting, .. } =
             go(&layer, source, journal, &config, &second).await
         else {
             panic!("it did not wait")
@@ -101,7 +102,7 @@ async fn a_program_that_does_something_else_is_ended() {
     let config = SandboxConfig::default();
     let source = "const t = require('host:test'); t.add({a: 1, b: 1}); t.gated({target: 'x'})";
     for layer in layers() {
-        let Outcome::Parked { mut journal, .. } =
+        let Outcome::Parked { journal: Some(mut journal), .. } =
             go(&layer, source, fresh(), &config, &bench(&[])).await
         else {
             panic!("it did not wait")
@@ -123,7 +124,7 @@ async fn what_nobody_knows_the_outcome_of_is_not_tried_again() {
     let config = SandboxConfig::default();
     let source = "const t = require('host:test'); let c; try { t.lost({}) } catch (e) { c = e.code } t.gated({target: 'x'}); c";
     for layer in layers() {
-        let Outcome::Parked { journal, .. } =
+        let Outcome::Parked { journal: Some(journal), .. } =
             go(&layer, source, fresh(), &config, &bench(&[])).await
         else {
             panic!("it did not wait")
@@ -134,5 +135,50 @@ async fn what_nobody_knows_the_outcome_of_is_not_tried_again() {
         };
         assert_eq!(ended(&report), Ok(json!("outcome_unknown")));
         assert_eq!(second.made.load(Ordering::SeqCst), 1);
+    }
+}
+
+/// A program that ends before it did what it did before is another one, whatever it is that keeps it from
+/// doing so: a module that is gone, for instance.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_program_that_does_less_than_before_is_ended() {
+    let config = SandboxConfig::default();
+    let source = "const t = require('host:test'); t.gated({target: 'x'}); 'done'";
+    for layer in layers() {
+        let Outcome::Parked { journal: Some(mut journal), .. } =
+            go(&layer, source, fresh(), &config, &bench(&[])).await
+        else {
+            panic!("it did not wait")
+        };
+        let Some(RunEvent::Called(call)) = journal.events.first().cloned() else { panic!() };
+        let answer = RunAnswer::Value { value: json!(1), binaries: Vec::new() };
+        let at = Timestamp::from_millis(1);
+        journal.events.push(RunEvent::Answered { call: 0, at, answer });
+        journal.events.push(RunEvent::Called(RunCall { call: 1, ..call }));
+        let second = bench(&[("x", true)]);
+        let Outcome::Over(report) = go(&layer, source, journal, &config, &second).await else {
+            panic!("it did not end")
+        };
+        assert_eq!(ended(&report), Err("diverged".to_owned()));
+        assert_eq!(second.made.load(Ordering::SeqCst), 0);
+    }
+}
+
+/// What was told is kept up to a bound, while it runs as well; beyond it the run can end, and cannot wait.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_is_more_than_may_be_kept_is_not() {
+    let config = SandboxConfig { journal: 100_000, ..SandboxConfig::default() };
+    let told = |then: &str| {
+        format!(
+            "const t = require('host:test'); for (let i = 0; i < 20; i++) t.big({{n: 10000}}); {then}"
+        )
+    };
+    for layer in layers() {
+        let parked =
+            go(&layer, &told("t.gated({target: 'x'})"), fresh(), &config, &bench(&[])).await;
+        assert!(matches!(parked, Outcome::Parked { journal: None, .. }), "{parked:?}");
+        let over = go(&layer, &told("7"), fresh(), &config, &bench(&[])).await;
+        let Outcome::Over(report) = over else { panic!("{over:?}") };
+        assert_eq!(ended(&report), Ok(json!(7)));
     }
 }

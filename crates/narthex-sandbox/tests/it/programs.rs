@@ -36,6 +36,33 @@ async fn programs_of_every_shape_have_their_value() {
             json!([1_700_000_000_000_i64, false, "undefined"]),
         ),
         ("new Date(0).getTimezoneOffset()", json!(0)),
+        // Cutting a text may leave half a character, which is one nowhere else.
+        ("'\u{1f600}\u{1f600}'.slice(0, 3)", json!("\u{1f600}\u{fffd}")),
+        ("({a: ['\u{1f600}'.slice(1)]})", json!({"a": ["\u{fffd}"]})),
+        (
+            "console.log('\u{1f600}'.slice(0, 1)); require('host:test').echo({x: '\u{1f600}'.slice(0, 1)})",
+            json!({"x": "\u{fffd}"}),
+        ),
+        ("require('host:text').toUtf8('\u{1f600}'.slice(0, 1)).length", json!(3)),
+        // Bytes are asked for while answers are on their way.
+        (
+            "const t = require('host:test'); const size = async () => (await t.image({})).picture.bytes().length; parallel([size, size, size])",
+            json!([4, 4, 4]),
+        ),
+        // Much goes both ways at once.
+        (
+            "const t = require('host:test'); const s = 'x'.repeat(300000);
+             parallel(Array.from({length: 24}, (_, i) => i % 2 ? () => t.big({n: 300000}) : () => t.echo({s}).then((e) => e.s))).every((got) => got === s)",
+            json!(true),
+        ),
+        (
+            "try { require('host:test').echo({s: 'x'.repeat(5e6)}) } catch (e) { e.code }",
+            json!("invalid_arguments"),
+        ),
+        (
+            "let a = {}; for (let i = 0; i < 100; i++) a = {a}; try { require('host:test').echo(a) } catch (e) { e.code }",
+            json!("invalid_arguments"),
+        ),
         (
             "try { require('host:test').fail({}) } catch (e) { [e instanceof HostError, e.name, e.code, e.message] }",
             json!([true, "HostError", "upstream_failed", "it went wrong"]),
@@ -116,6 +143,13 @@ async fn what_goes_wrong_is_said_with_its_line() {
         ("fetch('https://x')", "uncaught_error", Some(1), "see list_modules"),
         ("const a = {}; a.a = a; a", "uncaught_error", None, "circular"),
         ("'x'.repeat(1024 * 1024 + 10)", "result_too_large", None, "return less of it"),
+        ("let a = []; for (let i = 0; i < 200; i++) a = [a]; a", "bad_result", None, "too deeply"),
+        (
+            "const t = require('host:test'); const p = (async () => { await null; return t.add({a: 1, b: 1}) + 1 })(); parallel([() => t.slow({})]); await p",
+            "uncaught_error",
+            None,
+            "returns a promise",
+        ),
         (
             "```ts\nconst x: number = 1;\nconst g = () => { throw new Error('deep') };\ng();\n```",
             "uncaught_error",

@@ -115,6 +115,7 @@ impl Desk {
                     let name = known.name.trim_start_matches("host:");
                     (format!("{name}.d.ts"), known.declarations(None))
                 }));
+                let module = module.filter(|name| !types::is_text_module(name));
                 if let (1, Some(module)) = (files.len(), module) {
                     let names: Vec<&str> = modules.iter().map(|m| m.name.as_str()).collect();
                     let names = names.join(", ");

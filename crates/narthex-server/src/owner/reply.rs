@@ -25,7 +25,7 @@ pub use servers::{
     ServerReply, ServerSeen, ServerShown, ServersListed, ServersSwitched, SignInBegun, SignedInNow,
     StartShown, ToolSeen,
 };
-pub use status::{Checked, Status};
+pub use status::{Checked, ServerStatus, ServersStatus, Status};
 pub use things::{Imported, PageWritten, SpaceInfo, TokenCreated, TokenInfo, TokenRevoked};
 
 use narthex_core::{

@@ -40,6 +40,7 @@ impl Desk {
             open_proposals: self.store().proposals(&filter).await?.len(),
             waiting_approvals: self.approvals(None, false, u32::MAX).await?.len(),
             sessions: self.gate.keeps_sessions().then(|| self.gate.sessions().len()),
+            servers: self.servers_status().await?,
         })))
     }
 

@@ -5,9 +5,8 @@
 
 mod sequence;
 mod strip;
-mod unseen;
 mod visible;
 
+pub use narthex_core::{Unseen, unseen, unseen_in};
 pub use strip::{Removed, Stripped, strip};
-pub use unseen::{Unseen, unseen, unseen_in};
 pub use visible::{shown, visible};

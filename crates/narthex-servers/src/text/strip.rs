@@ -2,8 +2,9 @@
 
 use std::borrow::Cow;
 
+use narthex_core::{Unseen, unseen, writing_needs};
+
 use super::sequence::Sequences;
-use super::unseen::{Unseen, is_needed, unseen};
 use super::visible::shown;
 
 /// A text without what nobody sees.
@@ -39,7 +40,7 @@ pub fn strip(text: &str) -> Stripped<'_> {
     let mut rest = text;
     while let Some(c) = rest.chars().next() {
         let after = rest.get(c.len_utf8()..).unwrap_or_default();
-        let kind = unseen(c).filter(|_| !is_needed(before, c, || after.chars().next()));
+        let kind = unseen(c).filter(|_| !writing_needs(before, c, || after.chars().next()));
         let starts = matches!(c, '\u{1b}' | '\u{80}'..='\u{9f}');
         let length = if starts { sequences.length(rest) } else { c.len_utf8() };
         let (taken, next) = rest.split_at_checked(length).unwrap_or((rest, ""));
@@ -90,8 +91,8 @@ const SPELLED: usize = 16;
 mod tests {
     use proptest::prelude::*;
 
-    use super::super::unseen::{Unseen, unseen_in};
     use super::strip;
+    use narthex_core::{Unseen, unseen_in};
 
     #[test]
     fn what_moves_a_terminal_or_hides_is_taken_out() {

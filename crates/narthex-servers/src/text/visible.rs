@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::unseen::unseen;
+use narthex_core::unseen;
 
 /// The text with every unseen character spelled out: `⟨U+200B⟩`, and for the tag block the letter
 /// it stands for as well (`⟨tag a⟩`). Line feeds and tabs stay.

@@ -36,6 +36,7 @@ pub(crate) async fn insert_run(bench: &mut Bench<'_>, run: &ParkedRun) -> Result
         .bind(run.until.as_millis())
         .bind(mac.as_bytes().as_slice())
         .bind(body.as_str())
+        .bind(run.asked.as_bytes().as_slice())
         .execute(&mut *bench.conn)
         .await?;
     bench.hold(Matter::Run(run.id), true, mac);
@@ -80,6 +81,5 @@ macro_rules! runs {
 pub(crate) use runs;
 
 pub(crate) const RUN_BY_ID: &str = runs!("WHERE id = ?1");
-const INSERT: &str =
-    "INSERT INTO runs (id, agent, space, until, mac, body) VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
+const INSERT: &str = "INSERT INTO runs (id, agent, space, until, mac, body, asked) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
 const TABLE: &str = "runs";

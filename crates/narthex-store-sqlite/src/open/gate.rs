@@ -110,8 +110,8 @@ impl Found {
             upkeep.records.push(record);
             upkeep.disowned.clone_from(&self.loaded.disowned);
             upkeep.disowned_matters.clone_from(&self.loaded.disowned_matters);
-            // Any of them may have been used, or answered otherwise, before it was put back.
-            upkeep.void_approvals = self.loaded.gaps;
+            // Any of them may have been used, answered otherwise or taken up before it was put back.
+            upkeep.void_matters = self.loaded.gaps;
             upkeep.gate = Some(self.loaded.fail_closed(writer.clock.moment(), call, &agents));
         }
         if upkeep.records.is_empty() { Ok(()) } else { writer.keep_house(upkeep).await }

@@ -143,6 +143,7 @@ mod tests {
             tier: Tier::T2,
             mode: Mode::Guarded,
             policy: Digest::of(b"policy"),
+            run: None,
         };
         let (id, now) = (ApprovalId::from_uuid(fresh_uuid()), clock.moment());
         Approval::waiting(id, binding, Reason::Tainted, Taint::CLEAN, now, at(9_000))

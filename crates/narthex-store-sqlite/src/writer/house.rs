@@ -8,7 +8,7 @@ use narthex_store::StoreError;
 use super::Writer;
 use super::batch::{Abort, execute};
 use super::books::Books;
-use super::effects::{approvals, proposals};
+use super::effects::{approvals, proposals, runs};
 use crate::gate::{Bench, Gate, rewrite};
 use crate::identity::{self, Name};
 use crate::matter::Matter;
@@ -30,8 +30,8 @@ pub(crate) struct Upkeep {
     pub(crate) disowned: Vec<Name>,
     /// Likewise among open matters.
     pub(crate) disowned_matters: Vec<Matter>,
-    /// Whether no approval counts any more.
-    pub(crate) void_approvals: bool,
+    /// Whether no approval counts any more, and no run goes on.
+    pub(crate) void_matters: bool,
 }
 
 impl Writer {
@@ -63,8 +63,9 @@ impl Writer {
             for matter in upkeep.disowned_matters {
                 bench.disown_matter(matter).await?;
             }
-            if upkeep.void_approvals {
+            if upkeep.void_matters {
                 approvals::void_all(&mut bench).await?;
+                runs::end_all(&mut bench).await?;
             }
             rewrite(&mut self.conn, key, &mut books.gate).await?;
         }

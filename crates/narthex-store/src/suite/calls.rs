@@ -116,6 +116,7 @@ pub(super) fn request(agent: &Agent, target: &str, backend: &dyn Backend) -> App
         tier: Tier::T2,
         mode: Mode::Guarded,
         policy: Digest::of(b"policy"),
+        run: None,
     };
     let (id, until) = (ApprovalId::from_uuid(fresh_uuid()), now.wall.plus_millis(10 * MINUTE));
     let asked = Approval::waiting(id, binding, Reason::Tainted, UNTRUSTED, now, until);

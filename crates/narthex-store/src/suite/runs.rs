@@ -1,7 +1,8 @@
 //! Runs that wait for the owner: kept whole, taken up once, and by nobody else.
 
 use narthex_core::{
-    ApprovalId, Digest, Holder, Journal, ParkedRun, RunAnswer, RunCall, RunEvent, RunId, Timestamp,
+    ApprovalId, Digest, Holder, Journal, ParkedRun, RunAnswer, RunCall, RunEvent, RunId, Taint,
+    Timestamp,
 };
 use serde_json::json;
 
@@ -36,6 +37,8 @@ fn run(house: &House, until: i64) -> ParkedRun {
                 },
             ],
         },
+        taint: Taint { private: true, untrusted: false },
+        rules: Some(Digest::of(b"rules")),
         parked: Timestamp::from_millis(9),
         until: Timestamp::from_millis(until),
     }
@@ -56,6 +59,10 @@ pub async fn a_run_reads_back_as_parked(backend: &dyn Backend) {
         assert_eq!(house.store.parked_runs(holder).await.unwrap(), std::slice::from_ref(&run));
     }
     let other = Holder { agent: house.other.id, space: house.other.space };
+    let asked = |holder, asked| house.store.parked_run_asked(holder, asked);
+    assert_eq!(asked(run.holder, run.asked).await.unwrap().as_ref(), Some(&run));
+    assert_eq!(asked(run.holder, Digest::of(b"else")).await.unwrap(), None);
+    assert_eq!(asked(other, run.asked).await.unwrap(), None);
     assert_eq!(house.store.parked_run(other, run.id).await.unwrap(), None);
     assert_eq!(house.store.parked_runs(Some(other)).await.unwrap(), []);
     assert!(house.store.damaged_rows().await.unwrap().is_empty());
@@ -78,6 +85,8 @@ pub async fn it_is_taken_up_once_and_by_whose_it_is(backend: &dyn Backend) {
 pub async fn only_so_many_wait_and_what_is_over_goes(backend: &dyn Backend) {
     let house = House::open(backend).await;
     let (first, second, third) = (run(&house, 50), run(&house, 1_000), run(&house, 1_000));
+    let holder = Holder { agent: house.other.id, space: house.other.space };
+    house.done(park(&ParkedRun { holder, ..run(&house, 50) }, 10)).await;
     house.done(park(&first, 10)).await;
     house.done(park(&second, 10)).await;
     assert_eq!(house.refused(park(&third, 50)).await, Refused::TooManyParked { cap: 2 });

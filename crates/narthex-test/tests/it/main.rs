@@ -22,6 +22,7 @@ mod identity;
 mod isolation;
 mod merges;
 mod model;
+mod programs;
 mod servers;
 mod slice;
 mod threats;

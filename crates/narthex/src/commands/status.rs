@@ -1,7 +1,9 @@
 //! `narthex status`.
 
+use std::collections::BTreeMap;
+
 use narthex_server::FollowerStatus;
-use narthex_server::owner::{Reply, Request, Status};
+use narthex_server::owner::{Reply, Request, ServersStatus, Status};
 
 use super::stopping::words;
 use super::{once, unexpected};
@@ -41,9 +43,33 @@ fn facts(status: &Status) -> String {
         ("inbox", format!("{} open", status.open_proposals).into()),
         ("approvals", format!("{} waiting", status.waiting_approvals).into()),
         ("sessions", sessions.into()),
+        ("servers", servers(status.servers.as_ref())),
     ];
     facts.extend(status.followers.iter().map(|one| (one.what.as_str(), follower(one))));
     table::facts(facts)
+}
+
+/// How many are how, and which of them failed.
+fn servers(servers: Option<&ServersStatus>) -> Said {
+    let Some(ServersStatus { servers, trouble }) = servers else {
+        return "off (narthex mcp on)".to_owned().into();
+    };
+    if let Some(trouble) = trouble {
+        return bad(trouble.clone());
+    }
+    let failed: Vec<String> = servers
+        .iter()
+        .filter_map(|one| Some(format!("{}: {}", one.name, one.error.as_ref()?)))
+        .collect();
+    if !failed.is_empty() {
+        return bad(failed.join("; "));
+    }
+    let mut counts = BTreeMap::new();
+    for server in servers {
+        *counts.entry(server.state.as_str()).or_insert(0_usize) += 1;
+    }
+    let counts: Vec<String> = counts.iter().map(|(state, n)| format!("{n} {state}")).collect();
+    if counts.is_empty() { "none".to_owned().into() } else { good(counts.join(", ")) }
 }
 
 fn ledger(status: &Status) -> String {

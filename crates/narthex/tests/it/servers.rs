@@ -77,8 +77,10 @@ fn while_they_are_off_every_command_says_how_to_turn_them_on() {
     ] {
         assert!(house.fails(args, 4).contains("narthex mcp on"), "{args:?}");
     }
+    assert!(house.says(&["status"]).contains("off (narthex mcp on)"));
     assert!(house.says(&["mcp", "off"]).contains("already"));
     assert!(house.says(&["mcp", "on"]).contains("mcp.json"));
+    assert!(house.says(&["status"]).contains("1 idle"));
     house.says(&["mcp", "list"]);
 }
 
@@ -214,6 +216,7 @@ fn a_file_that_does_not_read_says_where_and_serves_nothing() {
         let failed = house.fails(&["mcp", "list"], 2);
         assert!(failed.contains("mcp.json:") && failed.contains(says), "{text}: {failed}");
     }
+    assert!(house.says(&["status"]).contains("mcp.json:line 1"));
     let doctor = narthex(&["doctor"], &house.dir);
     assert!(stdout(&doctor).contains("mcp.json:line 1"), "{}", stdout(&doctor));
 }

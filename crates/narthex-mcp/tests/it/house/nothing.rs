@@ -82,6 +82,13 @@ impl ParkedRuns for MemoryStore {
     async fn parked_run(&self, _: Holder, _: RunId) -> Result<Option<ParkedRun>, StoreError> {
         Ok(None)
     }
+    async fn parked_run_asked(
+        &self,
+        _: Holder,
+        _: Digest,
+    ) -> Result<Option<ParkedRun>, StoreError> {
+        Ok(None)
+    }
     async fn parked_runs(&self, _: Option<Holder>) -> Result<Vec<ParkedRun>, StoreError> {
         Ok(Vec::new())
     }

@@ -51,6 +51,31 @@ pub struct Status {
     pub waiting_approvals: usize,
     /// Legacy sessions that are open; none where they are not kept.
     pub sessions: Option<usize>,
+    /// Other people's servers; none while they are off.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub servers: Option<ServersStatus>,
+}
+
+/// How other people's servers are.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ServersStatus {
+    /// Each of them.
+    pub servers: Vec<ServerStatus>,
+    /// Why the file that names them cannot be read.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trouble: Option<String>,
+}
+
+/// How one of them is.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ServerStatus {
+    /// Its name.
+    pub name: String,
+    /// idle, connecting, connected or error.
+    pub state: String,
+    /// Why it failed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
 }
 
 /// One part of the house's own state, looked at.

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use narthex_core::{Slug, Subject};
-use narthex_servers::config::{Limits, Preset, Reach, ServerConfig, ServersFile};
+use narthex_servers::config::{Limits, Preset, Reach, ServerConfig, ServerName, ServersFile};
 use narthex_servers::hall::{Item, Offered, Ready, ServerState, Stands, View, Whose};
 use narthex_servers::pin::{Definition, Start, diff_texts};
 use narthex_servers::sanitise::description;
@@ -12,7 +12,7 @@ use narthex_servers::text::visible;
 
 use super::super::{
     DefinitionShown, Desk, FindingShown, OfferShown, OwnerError, ServerDetail, ServerLog,
-    ServerReply, ServerShown, ServersListed, StartShown,
+    ServerReply, ServerShown, ServerStatus, ServersListed, ServersStatus, StartShown,
 };
 
 impl Desk {
@@ -28,13 +28,32 @@ impl Desk {
         Ok(ServerReply::Servers(ServersListed { file, servers, warnings }))
     }
 
-    fn shown(&self, view: &View, file: &ServersFile) -> ServerShown {
-        let config = &view.config;
-        let state = self.servers.state(&config.name);
+    /// How they are, if they are on.
+    pub(in super::super) async fn servers_status(
+        &self,
+    ) -> Result<Option<ServersStatus>, OwnerError> {
+        if !self.servers.book().await?.on {
+            return Ok(None);
+        }
+        let (servers, trouble) = match self.servers.sheet() {
+            Ok(file) => (file.servers.keys().map(|name| self.server_status(name)).collect(), None),
+            Err(fault) => (Vec::new(), Some(fault.to_string())),
+        };
+        Ok(Some(ServersStatus { servers, trouble }))
+    }
+
+    fn server_status(&self, name: &ServerName) -> ServerStatus {
+        let state = self.servers.state(name);
         let error = match &state {
             ServerState::Error(why) => Some(visible(why)),
             _ => None,
         };
+        ServerStatus { name: name.to_string(), state: state.as_str().to_owned(), error }
+    }
+
+    fn shown(&self, view: &View, file: &ServersFile) -> ServerShown {
+        let config = &view.config;
+        let ServerStatus { name, state, error } = self.server_status(&config.name);
         let off = view.standing.disabled || config.disabled;
         let start = match view.standing.start {
             _ if off => "disabled",
@@ -47,9 +66,9 @@ impl Desk {
             profile.servers.contains(&config.name)
         };
         ServerShown {
-            name: config.name.to_string(),
+            name,
             kind: kind(config).to_owned(),
-            state: state.as_str().to_owned(),
+            state,
             error,
             start: start.to_owned(),
             approved: view.standing.definitions.len(),

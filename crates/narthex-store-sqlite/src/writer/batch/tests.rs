@@ -259,6 +259,7 @@ impl House {
             tier: Tier::T2,
             mode: Mode::Guarded,
             policy: Digest::of(b"policy"),
+            run: None,
         };
         let approval = Approval {
             id: ApprovalId::from_uuid(fresh_uuid()),

@@ -14,7 +14,7 @@ mod page_rows;
 mod pages;
 pub(super) mod proposals;
 mod prune;
-mod runs;
+pub(super) mod runs;
 mod server_requests;
 mod servers;
 mod settings;

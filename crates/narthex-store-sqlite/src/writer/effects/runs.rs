@@ -5,18 +5,19 @@ use narthex_store::{Effected, Refused};
 
 use crate::fault::Fault;
 use crate::gate::Bench;
-use crate::matter::{insert_run, remove_run, runs};
+use crate::matter::{insert_run, remove_run};
 use crate::rows::Fields;
 
-/// Keeps a run. What is over by now goes.
+/// Keeps a run. What is over by now goes, whosever it was.
 pub(super) async fn park(
     bench: &mut Bench<'_>,
     run: &ParkedRun,
     cap: u32,
     now: Timestamp,
 ) -> Result<Effected, Fault> {
-    let rows = sqlx::query(OF_AGENT)
+    let rows = sqlx::query(OF_AGENT_OR_OVER)
         .bind(run.holder.agent.as_bytes().as_slice())
+        .bind(now.as_millis())
         .fetch_all(&mut *bench.conn)
         .await?;
     let mut waiting = 0;
@@ -49,4 +50,14 @@ pub(super) async fn take_up(
     Ok(Effected::Done)
 }
 
-const OF_AGENT: &str = runs!("WHERE agent = ?1 ORDER BY id");
+/// Ends all of them.
+pub(in crate::writer) async fn end_all(bench: &mut Bench<'_>) -> Result<(), Fault> {
+    let rows = sqlx::query("SELECT id FROM runs").fetch_all(&mut *bench.conn).await?;
+    for row in &rows {
+        remove_run(bench, Fields(row).id("id", RunId::from_bytes)?).await?;
+    }
+    Ok(())
+}
+
+/// Without what they were told: that may be a lot.
+const OF_AGENT_OR_OVER: &str = "SELECT id, until FROM runs WHERE agent = ?1 OR until < ?2";

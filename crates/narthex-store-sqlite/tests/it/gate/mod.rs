@@ -8,6 +8,7 @@ mod matters;
 mod merges;
 mod model;
 mod rows;
+mod runs;
 mod server_requests;
 mod state;
 mod upgrade;
@@ -115,6 +116,7 @@ impl House {
             tier: Tier::T2,
             mode: Mode::Guarded,
             policy: Digest::of(b"policy"),
+            run: None,
         };
         Approval {
             id: ApprovalId::from_uuid(fresh_uuid()),

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use narthex_core::Mode;
-use narthex_server::owner::{ServerReply, ServerRequest};
+use narthex_server::owner::{Reply, Request, ServerReply, ServerRequest};
 use narthex_test::upstream::{Script, Speaks, Step};
 use narthex_test::{HouseOptions, Persona};
 use serde_json::{Value, json};
@@ -20,6 +20,13 @@ async fn state(rig: &Rig, name: &str) -> (String, Option<String>) {
     };
     let found = listed.servers.into_iter().find(|server| server.name == name).unwrap();
     (found.state, found.error)
+}
+
+/// The same, as `narthex status` tells it.
+async fn in_status(rig: &Rig, name: &str) -> Option<(String, Option<String>)> {
+    let Reply::Status(status) = rig.house.owner(Request::Status).await.unwrap() else { panic!() };
+    let mut servers = status.servers?.servers.into_iter();
+    servers.find(|server| server.name == name).map(|server| (server.state, server.error))
 }
 
 #[tokio::test]
@@ -49,8 +56,10 @@ async fn nothing_runs_until_it_is_on_approved_and_needed() {
     assert!(answer.is_ok(), "{answer:?}");
     assert!(lines(&log) > said);
     assert_eq!(state(&rig, "up").await.0, "connected");
+    assert_eq!(in_status(&rig, "up").await, Some(("connected".to_owned(), None)));
     // Off: nothing is there, and nothing of it runs.
     rig.ask(ServerRequest::Switch { on: false }).await.unwrap();
+    assert_eq!(in_status(&rig, "up").await, None);
     assert_eq!(client.request("tools/list", json!({})).await.unwrap().status, 404);
     let off = rig.ask(ServerRequest::List).await.unwrap_err();
     assert!(off.message.contains("narthex mcp on"), "{off:?}");
@@ -132,6 +141,7 @@ async fn one_that_crashes_is_tried_three_times_more_and_then_left_alone() {
     client.call("echo", json!({})).await.unwrap();
     assert_eq!(lines(&starts), tried, "left alone");
     let (word, why) = state(&rig, "up").await;
+    assert_eq!(in_status(&rig, "up").await, Some((word.clone(), why.clone())));
     assert_eq!(word, "error");
     assert!(why.unwrap().contains("code 7"));
     // Until the owner asks.

@@ -11,7 +11,6 @@ mod inlets;
 mod life;
 mod oauth;
 mod prices;
-mod programs;
 pub(crate) mod rig;
 mod rules;
 mod says;

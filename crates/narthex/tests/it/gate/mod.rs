@@ -44,6 +44,7 @@ pub(crate) async fn waiting(
         tier,
         mode: Mode::Guarded,
         policy: Digest::of(b"policy"),
+        run: None,
     };
     let now = house.house().gate().clock().moment();
     let (id, taint) =

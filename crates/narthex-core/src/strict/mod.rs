@@ -13,21 +13,26 @@ use serde_json::{Map, Value};
 
 /// Why bytes are no JSON we take.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub(crate) enum Fault {
+pub enum Fault {
+    /// It is none.
     #[error("not valid JSON")]
     Syntax,
+    /// It says something twice.
     #[error("a key appears twice in one object")]
     DoubledKey,
+    /// It is too deep.
     #[error("nested deeper than {MAX_DEPTH} levels")]
     Depth,
+    /// It is too much.
     #[error("more than {MAX_NODES} values")]
     Nodes,
+    /// It would be another number.
     #[error("a number that cannot be kept exactly")]
     Number,
 }
 
 /// Reads one JSON text: all of the bytes, or nothing.
-pub(crate) fn parse(bytes: &[u8]) -> Result<Value, Fault> {
+pub fn parse(bytes: &[u8]) -> Result<Value, Fault> {
     let budget = Budget { nodes: Cell::new(0), floats: Cell::new(false), fault: Cell::new(None) };
     let mut reader = serde_json::Deserializer::from_slice(bytes);
     let value = Node { depth: 0, budget: &budget }
@@ -147,9 +152,9 @@ impl<'de> Visitor<'de> for Node<'_> {
 }
 
 /// Levels of nesting.
-pub(crate) const MAX_DEPTH: usize = 64;
+pub const MAX_DEPTH: usize = 64;
 /// Values in one text, whatever their size.
-pub(crate) const MAX_NODES: usize = 50_000;
+pub const MAX_NODES: usize = 50_000;
 /// 2^53: below it a double holds every integer.
 const EXACT_BELOW: f64 = 9_007_199_254_740_992.0;
 

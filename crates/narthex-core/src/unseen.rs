@@ -100,15 +100,12 @@ pub fn unseen_in(text: &str) -> impl Iterator<Item = (usize, char, Unseen)> {
         let previous = before.replace(c);
         let kind = unseen(c)?;
         let next = || text.get(at + c.len_utf8()..).and_then(|rest| rest.chars().next());
-        (!is_needed(previous, c, next)).then_some((at, c, kind))
+        (!writing_needs(previous, c, next)).then_some((at, c, kind))
     })
 }
 
-pub(super) fn is_needed(
-    before: Option<char>,
-    c: char,
-    after: impl FnOnce() -> Option<char>,
-) -> bool {
+/// Whether a character that nobody sees is part of how something is written, between these two.
+pub fn writing_needs(before: Option<char>, c: char, after: impl FnOnce() -> Option<char>) -> bool {
     let Some(before) = before else { return false };
     match c {
         '\r' => after() == Some('\n'),
