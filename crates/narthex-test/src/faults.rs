@@ -20,6 +20,9 @@ use narthex_store::{
 };
 use narthex_store::{At, Branch, Commit, GraphInfo, GraphView, Graphs, LineNo};
 
+/// Says which units are meant.
+pub type Picks = fn(&UnitOfWork) -> bool;
+
 /// What can go wrong with a store, on command. As it comes it only passes on.
 #[derive(Debug)]
 pub struct Faults {
@@ -28,7 +31,7 @@ pub struct Faults {
     no_reading: AtomicBool,
     no_approvals: AtomicBool,
     between: Mutex<Option<UnitOfWork>>,
-    slow: Mutex<Option<fn(&UnitOfWork) -> bool>>,
+    slow: Mutex<Option<Picks>>,
 }
 
 impl Faults {
@@ -45,7 +48,7 @@ impl Faults {
     }
 
     /// What this picks cannot be made durable, and that takes a while to be known.
-    pub fn fail_slowly(&self, pick: Option<fn(&UnitOfWork) -> bool>) {
+    pub fn fail_slowly(&self, pick: Option<Picks>) {
         *self.slow.lock().unwrap_or_else(PoisonError::into_inner) = pick;
     }
 

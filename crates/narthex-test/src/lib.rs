@@ -27,7 +27,7 @@ pub mod upstream;
 
 pub use answer::Answer;
 pub use client::{Client, Era, Listening};
-pub use faults::{Faults, SECRET_OF_THE_STORE};
+pub use faults::{Faults, Picks, SECRET_OF_THE_STORE};
 pub use house::{HouseOptions, TestHouse, ledger_of};
 pub use lines::LineClient;
 pub use personas::{CANARY_A, CANARY_B, Persona};

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use narthex_core::Outcome;
-use narthex_store::{ParkedRuns as _, UnitOfWork};
+use narthex_store::UnitOfWork;
 use narthex_test::upstream::Script;
 use narthex_test::{Persona, TestHouse};
 use serde_json::json;

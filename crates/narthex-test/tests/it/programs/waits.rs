@@ -3,7 +3,6 @@
 use narthex_core::Phase;
 use narthex_sandbox::SandboxConfig;
 use narthex_server::owner::{Answer as OwnerAnswer, ApprovalRequest, Reply, Request};
-use narthex_store::ParkedRuns as _;
 use narthex_test::upstream::Script;
 use narthex_test::{HouseOptions, Persona, TestHouse};
 use serde_json::json;
