@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use narthex_core::AgentId;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
@@ -114,7 +115,12 @@ impl Pool {
             Some(worker) => worker,
             None => self.0.layer.start().await?,
         };
-        self.warm();
+        let pool = self.clone();
+        self.0.tasks.spawn(async move {
+            // The one that was asked for goes first.
+            tokio::time::sleep(A_MOMENT).await;
+            pool.fill().await;
+        });
         Ok(Turn { worker, rights })
     }
 
@@ -185,5 +191,89 @@ impl Inner {
     }
 }
 
+/// How long the next one to be ready is not begun: most programs are over by then.
+const A_MOMENT: Duration = Duration::from_millis(10);
 /// Agents that are remembered before those without a run are forgotten.
 const MOST_AGENTS: usize = 1_024;
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use async_trait::async_trait;
+    use narthex_core::AgentId;
+
+    use super::Pool;
+    use crate::config::SandboxConfig;
+    use crate::layer::{Gone, Layer, LayerFault, Worker};
+
+    #[derive(Debug)]
+    struct Fake {
+        there: bool,
+    }
+
+    #[async_trait]
+    impl Worker for Fake {
+        fn send(&mut self, _frame: &[u8]) {}
+
+        async fn receive(&mut self) -> Result<Vec<u8>, LayerFault> {
+            Err(LayerFault::Gone)
+        }
+
+        fn is_there(&mut self) -> bool {
+            self.there
+        }
+
+        async fn end(self: Box<Self>) -> Gone {
+            Gone::Ended
+        }
+    }
+
+    #[derive(Debug, Default)]
+    struct Fakes(AtomicUsize);
+
+    #[async_trait]
+    impl Layer for Fakes {
+        fn name(&self) -> &'static str {
+            "fake"
+        }
+
+        async fn start(&self) -> Result<Box<dyn Worker>, LayerFault> {
+            self.0.fetch_add(1, Ordering::SeqCst);
+            Ok(Box::new(Fake { there: true }))
+        }
+    }
+
+    /// Whoever ended a worker that was ready ends no run with it.
+    #[tokio::test]
+    async fn one_that_is_gone_is_not_handed_out() {
+        let layer = Arc::new(Fakes::default());
+        let pool = Pool::new(
+            Arc::<Fakes>::clone(&layer),
+            SandboxConfig { ready: 0, ..SandboxConfig::default() },
+        );
+        for there in [true, false, false] {
+            pool.0.ready().push(Box::new(Fake { there }));
+        }
+        let agent = AgentId::from_uuid(narthex_store::fresh_uuid());
+        for started in [0, 1] {
+            let mut turn = pool.turn(agent).await.expect("a turn");
+            assert!(turn.worker.is_there());
+            assert_eq!(layer.0.load(Ordering::SeqCst), started);
+        }
+    }
+
+    /// A place is kept until whoever has it gives it back.
+    #[test]
+    fn places_are_counted() {
+        let pool = Pool::new(Arc::new(Fakes::default()), SandboxConfig::default());
+        let agent = AgentId::from_uuid(narthex_store::fresh_uuid());
+        let (first, second) = (pool.place_of(agent), pool.place_of(agent));
+        assert_eq!(pool.places_of(agent), 2);
+        drop(first);
+        assert_eq!(pool.places_of(agent), 1);
+        drop(second);
+        assert_eq!(pool.places_of(agent), 0);
+    }
+}

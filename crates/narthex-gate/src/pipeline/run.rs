@@ -10,6 +10,7 @@
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll};
+use std::time::Duration;
 
 use futures::future::BoxFuture;
 use narthex_core::{
@@ -184,6 +185,7 @@ impl Run {
                     return state.broken.clone().map_or(Ok(()), Err);
                 }
             }
+            self.held.hurry.notify_one();
             settled.await;
         }
     }
@@ -346,6 +348,9 @@ impl Run {
             state.taint = state.taint.and(arms.taint);
         }
         state.waiting.push(unit);
+        if state.waiting.len() >= MOST_TOGETHER {
+            self.held.hurry.notify_one();
+        }
         if !state.under_way {
             state.under_way = true;
             let (inner, held) = (Arc::clone(self.gate.inner()), Arc::clone(&self.held));
@@ -394,6 +399,8 @@ impl<T: Send + 'static> Drop for ToItsEnd<T> {
 struct Held {
     state: Mutex<State>,
     settled: Notify,
+    /// Somebody waits for the disk, or there is enough for one trip to it.
+    hurry: Notify,
 }
 
 #[derive(Debug, Default)]
@@ -423,18 +430,21 @@ impl Held {
     /// Writes down what there is, and what comes meanwhile.
     async fn write_down(&self, inner: &Arc<Inner>) {
         loop {
-            let waiting = {
-                let mut state = self.lock();
-                if state.waiting.is_empty() {
-                    state.under_way = false;
-                    break;
-                }
-                std::mem::take(&mut state.waiting)
-            };
+            // What a program looks at next goes along.
+            tokio::select! {
+                () = self.hurry.notified() => {}
+                () = tokio::time::sleep(LINGER) => {}
+            }
+            let waiting = std::mem::take(&mut self.lock().waiting);
             for together in in_groups(waiting) {
                 if let Err(error) = commit(inner, together).await {
                     self.lock().broken.get_or_insert(error);
                 }
+            }
+            let mut state = self.lock();
+            if state.waiting.is_empty() {
+                state.under_way = false;
+                break;
             }
         }
         self.settled.notify_waiters();
@@ -525,5 +535,7 @@ fn unavailable(error: StoreError) -> CallError {
     CallError::Unavailable
 }
 
+/// How long records wait for others to go along, while nobody waits for them.
+const LINGER: Duration = Duration::from_millis(10);
 /// Records in one unit.
 const MOST_TOGETHER: usize = 256;

@@ -197,6 +197,31 @@ async fn every_hostile_program_ends_within_its_limits() {
     assert_eq!(workers(), Vec::<u32>::new(), "no worker is left behind");
 }
 
+/// What a terminal sends to everything in it is for us to act on: runs that are under way are drained.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_worker_is_in_a_group_of_its_own() {
+    for layer in layers() {
+        let worker = layer.start().await.expect("a worker");
+        let group = |id: &str| {
+            let stat = std::fs::read_to_string(format!("/proc/{id}/stat")).ok()?;
+            let rest = stat.rsplit_once(") ")?.1;
+            let mut fields = rest.split(' ').skip(1);
+            Some((fields.next()?.to_owned(), fields.next()?.to_owned()))
+        };
+        let own = std::process::id().to_string();
+        let all = std::fs::read_dir("/proc").expect("processes");
+        let ids = all.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
+        let ours: Vec<(String, String)> = ids
+            .filter_map(|id| group(&id).filter(|(parent, _)| *parent == own).map(|(_, g)| (id, g)))
+            .collect();
+        assert!(!ours.is_empty());
+        for (id, group) in ours {
+            assert_eq!(id, group);
+        }
+        drop(worker);
+    }
+}
+
 /// Workers of this process that still are.
 fn workers() -> Vec<u32> {
     let own = std::process::id().to_string();

@@ -157,8 +157,8 @@ impl Books {
         receipts
     }
 
-    /// Begins the transaction, if that was not done yet. A batch of records alone begins and
-    /// writes in one step, and most batches are such.
+    /// Begins the transaction, if that was not done yet. A batch of records alone, intents included,
+    /// begins and writes in one step, and most batches are such.
     pub(super) async fn begin(&mut self, conn: &mut SqliteConnection) -> Result<(), Fault> {
         if !self.begun {
             sqlx::query("BEGIN IMMEDIATE").execute(conn).await?;
@@ -174,10 +174,9 @@ impl Books {
         key: &HeadKey,
         rows: &RowKey,
     ) -> Result<(), Abort> {
-        if !self.opened.is_empty() || !self.closed.is_empty() || !self.uses.is_empty() {
+        if !self.uses.is_empty() {
             self.begin(conn).await?;
         }
-        self.write_intents(conn).await?;
         self.write_uses(conn).await?;
         let anchor = anchor(rows, self.tail, &self.gate);
         if self.records.is_empty() {
@@ -191,15 +190,29 @@ impl Books {
             return Ok(());
         }
         let head = key.head(self.tail.seq, self.tail.hash);
-        sqlx::query(if self.begun { WRITE } else { BEGIN_AND_WRITE })
+        // Intents are opened and closed by records, so where there are none there is none of those.
+        let intents = !self.opened.is_empty() || !self.closed.is_empty();
+        let statements = match (self.begun, intents) {
+            (true, false) => WRITE,
+            (false, false) => BEGIN_AND_WRITE,
+            (true, true) => WRITE_WITH_INTENTS,
+            (false, true) => BEGIN_AND_WRITE_WITH_INTENTS,
+        };
+        let mut query = sqlx::query(statements)
             .bind(self.rows()?)
             .bind(number(head.seq)?)
             .bind(head.hash.as_bytes().as_slice())
             .bind(head.mac.as_bytes().as_slice())
-            .bind(anchor.as_bytes().as_slice())
-            .execute(conn)
-            .await
-            .map_err(record_fault)?;
+            .bind(anchor.as_bytes().as_slice());
+        if intents {
+            let closed: Vec<String> = self.closed.iter().map(|call| hex(call.as_bytes())).collect();
+            let opened = self.opened.iter().map(|(call, seq)| (hex(call.as_bytes()), *seq));
+            let opened: Vec<(String, u64)> = opened.collect();
+            query = query
+                .bind(serde_json::to_string(&closed).map_err(Fault::damaged)?)
+                .bind(serde_json::to_string(&opened).map_err(Fault::damaged)?);
+        }
+        query.execute(conn).await.map_err(record_fault)?;
         Ok(())
     }
 
@@ -211,32 +224,6 @@ impl Books {
             rows.push((record.seq, text, record.hash.to_string()));
         }
         serde_json::to_string(&rows).map_err(Fault::damaged)
-    }
-
-    async fn write_intents(&self, conn: &mut SqliteConnection) -> Result<(), Fault> {
-        if !self.closed.is_empty() {
-            let calls: Vec<String> = self.closed.iter().map(|call| hex(call.as_bytes())).collect();
-            sqlx::query(
-                "DELETE FROM open_intents
-                  WHERE call IN (SELECT unhex(value) FROM json_each(?1))",
-            )
-            .bind(serde_json::json!(calls).to_string())
-            .execute(&mut *conn)
-            .await?;
-        }
-        if !self.opened.is_empty() {
-            let calls: Vec<(String, u64)> =
-                self.opened.iter().map(|(call, seq)| (hex(call.as_bytes()), *seq)).collect();
-            sqlx::query(
-                "INSERT INTO open_intents (call, seq)
-                 SELECT unhex(value ->> 0), value ->> 1 FROM json_each(?1) WHERE true
-                 ON CONFLICT (call) DO NOTHING",
-            )
-            .bind(serde_json::json!(calls).to_string())
-            .execute(conn)
-            .await?;
-        }
-        Ok(())
     }
 
     async fn write_uses(&self, conn: &mut SqliteConnection) -> Result<(), Fault> {
@@ -264,10 +251,20 @@ fn record_fault(error: sqlx::Error) -> Abort {
     Abort { until_restart: doubled, ..Fault::Sql(error).into() }
 }
 
+/// What waits for its outcome: the closed ones go, the opened ones come.
+macro_rules! intents {
+    () => {
+        "DELETE FROM open_intents WHERE call IN (SELECT unhex(value) FROM json_each(?6));
+         INSERT INTO open_intents (call, seq)
+         SELECT unhex(value ->> 0), value ->> 1 FROM json_each(?7) WHERE true
+         ON CONFLICT (call) DO NOTHING; "
+    };
+}
+
 macro_rules! write_records_and_head {
-    ($before:literal) => {
+    ($($before:tt)*) => {
         concat!(
-            $before,
+            $($before)*
             "INSERT INTO ledger (seq, bytes, hash)
              SELECT value ->> 0, CAST(value ->> 1 AS BLOB), unhex(value ->> 2)
                FROM json_each(?1) ORDER BY key;
@@ -279,5 +276,8 @@ macro_rules! write_records_and_head {
     };
 }
 
-const WRITE: &str = write_records_and_head!("");
-const BEGIN_AND_WRITE: &str = write_records_and_head!("BEGIN IMMEDIATE; ");
+const WRITE: &str = write_records_and_head!();
+const BEGIN_AND_WRITE: &str = write_records_and_head!("BEGIN IMMEDIATE; ",);
+const WRITE_WITH_INTENTS: &str = write_records_and_head!(intents!(),);
+const BEGIN_AND_WRITE_WITH_INTENTS: &str =
+    write_records_and_head!("BEGIN IMMEDIATE; ", intents!(),);
