@@ -204,7 +204,8 @@ async fn a_worker_is_in_a_group_of_its_own() {
         let worker = layer.start().await.expect("a worker");
         let group = |id: &str| {
             let stat = std::fs::read_to_string(format!("/proc/{id}/stat")).ok()?;
-            let rest = stat.rsplit_once(") ")?.1;
+            let (named, rest) = stat.rsplit_once(") ")?;
+            named.ends_with("(sandbox-persona").then_some(())?;
             let mut fields = rest.split(' ').skip(1);
             Some((fields.next()?.to_owned(), fields.next()?.to_owned()))
         };
