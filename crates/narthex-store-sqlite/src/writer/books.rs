@@ -198,12 +198,7 @@ impl Books {
             (true, true) => WRITE_WITH_INTENTS,
             (false, true) => BEGIN_AND_WRITE_WITH_INTENTS,
         };
-        let mut query = sqlx::query(statements)
-            .bind(self.rows()?)
-            .bind(number(head.seq)?)
-            .bind(head.hash.as_bytes().as_slice())
-            .bind(head.mac.as_bytes().as_slice())
-            .bind(anchor.as_bytes().as_slice());
+        let mut query = sqlx::query(statements);
         if intents {
             let closed: Vec<String> = self.closed.iter().map(|call| hex(call.as_bytes())).collect();
             let opened = self.opened.iter().map(|(call, seq)| (hex(call.as_bytes()), *seq));
@@ -212,6 +207,12 @@ impl Books {
                 .bind(serde_json::to_string(&closed).map_err(Fault::damaged)?)
                 .bind(serde_json::to_string(&opened).map_err(Fault::damaged)?);
         }
+        let query = query
+            .bind(self.rows()?)
+            .bind(number(head.seq)?)
+            .bind(head.hash.as_bytes().as_slice())
+            .bind(head.mac.as_bytes().as_slice())
+            .bind(anchor.as_bytes().as_slice());
         query.execute(conn).await.map_err(record_fault)?;
         Ok(())
     }
@@ -254,21 +255,22 @@ fn record_fault(error: sqlx::Error) -> Abort {
 /// What waits for its outcome: the closed ones go, the opened ones come.
 macro_rules! intents {
     () => {
-        "DELETE FROM open_intents WHERE call IN (SELECT unhex(value) FROM json_each(?6));
+        "DELETE FROM open_intents WHERE call IN (SELECT unhex(value) FROM json_each(?1));
          INSERT INTO open_intents (call, seq)
-         SELECT unhex(value ->> 0), value ->> 1 FROM json_each(?7) WHERE true
+         SELECT unhex(value ->> 0), value ->> 1 FROM json_each(?2) WHERE true
          ON CONFLICT (call) DO NOTHING; "
     };
 }
 
 macro_rules! write_records_and_head {
-    ($($before:tt)*) => {
+    ([$($before:tt)*] $rows:literal $seq:literal $hash:literal $mac:literal $gate:literal) => {
         concat!(
             $($before)*
             "INSERT INTO ledger (seq, bytes, hash)
              SELECT value ->> 0, CAST(value ->> 1 AS BLOB), unhex(value ->> 2)
-               FROM json_each(?1) ORDER BY key;
-             INSERT INTO ledger_head (one, seq, hash, mac, gate) VALUES (1, ?2, ?3, ?4, ?5)
+               FROM json_each(", $rows, ") ORDER BY key;
+             INSERT INTO ledger_head (one, seq, hash, mac, gate)
+             VALUES (1, ", $seq, ", ", $hash, ", ", $mac, ", ", $gate, ")
              ON CONFLICT (one) DO UPDATE
                 SET seq = excluded.seq, hash = excluded.hash, mac = excluded.mac,
                     gate = excluded.gate"
@@ -276,8 +278,10 @@ macro_rules! write_records_and_head {
     };
 }
 
-const WRITE: &str = write_records_and_head!();
-const BEGIN_AND_WRITE: &str = write_records_and_head!("BEGIN IMMEDIATE; ",);
-const WRITE_WITH_INTENTS: &str = write_records_and_head!(intents!(),);
+// In order of their use: where one is skipped, sqlx counts on by itself.
+const WRITE: &str = write_records_and_head!([] "?1" "?2" "?3" "?4" "?5");
+const BEGIN_AND_WRITE: &str =
+    write_records_and_head!(["BEGIN IMMEDIATE; ",] "?1" "?2" "?3" "?4" "?5");
+const WRITE_WITH_INTENTS: &str = write_records_and_head!([intents!(),] "?3" "?4" "?5" "?6" "?7");
 const BEGIN_AND_WRITE_WITH_INTENTS: &str =
-    write_records_and_head!("BEGIN IMMEDIATE; ", intents!(),);
+    write_records_and_head!(["BEGIN IMMEDIATE; ", intents!(),] "?3" "?4" "?5" "?6" "?7");
