@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use narthex_sandbox::SandboxConfig;
+use narthex_sandbox::{Layer as _, SandboxConfig};
 use serde_json::json;
 
 use crate::support::{Bench, ended, layers, run, run_with};
