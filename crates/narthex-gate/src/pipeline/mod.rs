@@ -7,6 +7,7 @@ mod aside;
 mod asking;
 mod budget;
 mod decide;
+mod held;
 mod identify;
 mod limits;
 mod list;

@@ -8,29 +8,28 @@
 //! ledger.
 
 use std::pin::Pin;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::task::{Context, Poll};
-use std::time::Duration;
 
 use futures::future::BoxFuture;
 use narthex_core::{
-    Digest, EffectSite, Holder, Outcome, ParkedRun, Phase, Reason, RecordDraft, RunId, Scope,
-    Subject, Taint, TakesIn,
+    Digest, EffectSite, Outcome, ParkedRun, Phase, Reason, RecordDraft, RunId, Scope, Subject,
+    Taint, TakesIn,
 };
 use narthex_store::{Effect, Guard, Refused, StoreError, UnitOfWork};
 use serde_json::{Value, json};
 use tokio::runtime::Handle;
-use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use super::act::{Sealed, observed, stopped};
 use super::decide::Permit;
+use super::held::{Held, HeldUnit, MOST_TOGETHER};
 use super::record::Trace;
 use super::taint::brought;
 use super::telling::Ahead;
 use super::{Admitted, Invocation};
-use crate::gate::{Inner, new_call};
+use crate::gate::new_call;
 use crate::surface::ClientWord;
 use crate::{CallContext, CallError, Gate, ReadySurface, RecordedIntent, ToolError, ToolOutput};
 
@@ -62,14 +61,12 @@ impl Gate {
 
     /// The same, for one that was told things before.
     fn run_with(&self, intent: &RecordedIntent, id: RunId, taint: Taint) -> Run {
-        let held =
-            Held { state: Mutex::new(State { taint, ..State::default() }), ..Held::default() };
         Run {
             gate: self.clone(),
             id,
             caller: Admitted::of(intent.context()),
             word: intent.word.clone(),
-            held: Arc::new(held),
+            held: Arc::new(Held::new(taint)),
         }
     }
 
@@ -394,87 +391,6 @@ impl<T: Send + 'static> Drop for ToItsEnd<T> {
     }
 }
 
-/// What a program was told and what is not in the ledger yet.
-#[derive(Debug, Default)]
-struct Held {
-    state: Mutex<State>,
-    settled: Notify,
-    /// Somebody waits for the disk, or there is enough for one trip to it.
-    hurry: Notify,
-}
-
-#[derive(Debug, Default)]
-struct State {
-    waiting: Vec<HeldUnit>,
-    under_way: bool,
-    taint: Taint,
-    broken: Option<CallError>,
-}
-
-#[derive(Debug)]
-struct HeldUnit {
-    trace: Trace,
-    holder: Holder,
-    unit: UnitOfWork,
-}
-
-impl Held {
-    fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn is_whole(&self) -> Result<(), CallError> {
-        self.lock().broken.clone().map_or(Ok(()), Err)
-    }
-
-    /// Writes down what there is, and what comes meanwhile.
-    async fn write_down(&self, inner: &Arc<Inner>) {
-        loop {
-            // What a program looks at next goes along.
-            tokio::select! {
-                () = self.hurry.notified() => {}
-                () = tokio::time::sleep(LINGER) => {}
-            }
-            let waiting = std::mem::take(&mut self.lock().waiting);
-            for together in in_groups(waiting) {
-                if let Err(error) = commit(inner, together).await {
-                    self.lock().broken.get_or_insert(error);
-                }
-            }
-            let mut state = self.lock();
-            if state.waiting.is_empty() {
-                state.under_way = false;
-                break;
-            }
-        }
-        self.settled.notify_waiters();
-    }
-}
-
-/// Makes what belongs together durable; one by one where not all of it may be.
-async fn commit(inner: &Arc<Inner>, mut together: Vec<HeldUnit>) -> Result<(), CallError> {
-    if together.len() > 1 {
-        let all = merged(together.iter().map(|held| &held.unit));
-        match inner.store.commit(all).await {
-            Ok(_) => return Ok(()),
-            Err(StoreError::Refused(_)) => {}
-            Err(error) => return Err(unavailable(error)),
-        }
-    }
-    let mut ended = Ok(());
-    for held in together.drain(..) {
-        let one = match inner.store.commit(held.unit).await {
-            Ok(_) => Ok(()),
-            Err(error @ StoreError::Refused(_)) => {
-                inner.fail(&held.trace, held.holder, error.into()).await.map(drop)
-            }
-            Err(error) => Err(unavailable(error)),
-        };
-        ended = ended.and(one);
-    }
-    ended
-}
-
 /// Whether an answer has anything in it that whoever was called wrote.
 const fn tells_something(answer: &Result<ToolOutput, CallError>) -> bool {
     match answer {
@@ -484,58 +400,8 @@ const fn tells_something(answer: &Result<ToolOutput, CallError>) -> bool {
     }
 }
 
-/// What can be one unit: it does the same to the latch, and is checked against the same.
-fn in_groups(waiting: Vec<HeldUnit>) -> Vec<Vec<HeldUnit>> {
-    let mut groups: Vec<Vec<HeldUnit>> = Vec::new();
-    for held in waiting {
-        let armed = |held: &HeldUnit| held.unit.arms.as_ref().map(|arms| arms.taint);
-        match groups.last_mut() {
-            Some(group)
-                if group.len() < MOST_TOGETHER && group.last().map(armed) == Some(armed(&held)) =>
-            {
-                group.push(held);
-            }
-            _ => groups.push(vec![held]),
-        }
-    }
-    groups
-}
-
-fn merged<'a>(units: impl Iterator<Item = &'a UnitOfWork>) -> UnitOfWork {
-    let mut all = UnitOfWork::default();
-    for unit in units {
-        for guard in &unit.guards {
-            merge_guard(&mut all.guards, guard);
-        }
-        match (&mut all.arms, &unit.arms) {
-            (Some(known), Some(new)) => known.cause.last = new.cause.last,
-            (arms @ None, new) => arms.clone_from(new),
-            (Some(_), None) => {}
-        }
-        all.records.extend(unit.records.iter().cloned());
-    }
-    all
-}
-
-/// The budget is checked over all records of a unit, so once is enough; a place is asked about once.
-fn merge_guard(guards: &mut Vec<Guard>, guard: &Guard) {
-    let known = guards.iter().any(|known| match (known, guard) {
-        (Guard::WithinBudget { holder: a, .. }, Guard::WithinBudget { holder: b, .. }) => a == b,
-        (Guard::NotStopped(a), Guard::NotStopped(b)) => a == b,
-        _ => false,
-    });
-    if !known {
-        guards.push(guard.clone());
-    }
-}
-
 #[expect(clippy::needless_pass_by_value, reason = "it is handed to map_err")]
-fn unavailable(error: StoreError) -> CallError {
+pub(super) fn unavailable(error: StoreError) -> CallError {
     tracing::error!(%error, "what a program did could not be recorded");
     CallError::Unavailable
 }
-
-/// How long records wait for others to go along, while nobody waits for them.
-const LINGER: Duration = Duration::from_millis(10);
-/// Records in one unit.
-const MOST_TOGETHER: usize = 256;
