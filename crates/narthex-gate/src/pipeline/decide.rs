@@ -48,6 +48,24 @@ pub struct Invocation {
     pub repeats: Option<Repeats>,
 }
 
+impl Invocation {
+    /// Of a client that says no more than which tool, and with what.
+    pub fn new(tool: impl Into<String>, arguments: Value) -> Self {
+        Self {
+            tool: tool.into(),
+            arguments,
+            consent: Consent::Absent,
+            request: None,
+            session: None,
+            passage: false,
+            progress: None,
+            logs: None,
+            client: None,
+            repeats: None,
+        }
+    }
+}
+
 /// A call every check has passed for. Only `decide` makes one.
 #[derive(Debug)]
 pub(super) struct Permit {

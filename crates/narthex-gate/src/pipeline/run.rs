@@ -310,16 +310,10 @@ impl Run {
 
     fn invocation(&self, tool: &str, arguments: Value) -> Invocation {
         Invocation {
-            tool: tool.to_owned(),
-            arguments,
             consent: self.word.consent,
             request: self.word.request.clone(),
             session: self.word.session.clone(),
-            passage: false,
-            progress: None,
-            logs: None,
-            client: None,
-            repeats: None,
+            ..Invocation::new(tool, arguments)
         }
     }
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use narthex_core::{Agent, Consent, ParkedRun, RunAnswer};
+use narthex_core::{Agent, ParkedRun, RunAnswer};
 use narthex_gate::{Admitted, CallError, Invocation, Refusal, Stdio, ToolError};
 use narthex_sandbox::types;
 use serde::{Deserialize, Serialize};
@@ -150,18 +150,7 @@ impl Desk {
     ) -> Result<Value, OwnerError> {
         let (_, admitted) = self.agent_at_the_door(agent).await?;
         let surface = rooms.surface(&admitted).await.map_err(not_called)?;
-        let invocation = Invocation {
-            tool: tool.to_owned(),
-            arguments,
-            consent: Consent::Absent,
-            request: None,
-            session: None,
-            passage: false,
-            progress: None,
-            logs: None,
-            client: None,
-            repeats: None,
-        };
+        let invocation = Invocation::new(tool, arguments);
         let output = self.gate.call(&admitted, &surface, invocation).await.map_err(not_called)?;
         Ok(output.structured)
     }

@@ -293,18 +293,7 @@ impl Scene {
     async fn call(&self, code: &str) -> anyhow::Result<()> {
         let admitted = self.gate.admit_stdio(Stdio::Agent(self.agent)).await;
         let admitted = admitted.map_err(|refusal| anyhow::anyhow!("{refusal:?}"))?;
-        let invocation = Invocation {
-            tool: "execute_code".to_owned(),
-            arguments: json!({"code": code}),
-            consent: narthex_core::Consent::Absent,
-            request: None,
-            session: None,
-            passage: false,
-            progress: None,
-            logs: None,
-            client: None,
-            repeats: None,
-        };
+        let invocation = Invocation::new("execute_code", json!({"code": code}));
         let output = self.gate.call(&admitted, &self.surface, invocation).await;
         let output = output.map_err(|error| anyhow::anyhow!("{error:?}"))?;
         let status = output.structured.get("status").and_then(Value::as_str);

@@ -8,9 +8,9 @@ use std::sync::{Arc, Mutex};
 use anyhow::{Context, ensure};
 use async_trait::async_trait;
 use narthex_core::{
-    Actor, ApprovalStatus, CallId, Consent, Containment, EffectSite, Effects, EngagedBy,
-    EntityType, PageKey, Phase, PolicyAction, Proposal, Question, Reads, Sends, SwitchScope,
-    TakesIn, Target, Tier,
+    Actor, ApprovalStatus, CallId, Containment, EffectSite, Effects, EngagedBy, EntityType,
+    PageKey, Phase, PolicyAction, Proposal, Question, Reads, Sends, SwitchScope, TakesIn, Target,
+    Tier,
 };
 use narthex_gate::{
     Admitted, Annotations, Asks, CallContext, CallError, Gate, Intent, Invocation, Local, Observe,
@@ -220,18 +220,7 @@ impl Script {
         tool: &str,
         arguments: Value,
     ) -> Result<ToolOutput, CallError> {
-        let invocation = Invocation {
-            tool: tool.to_owned(),
-            arguments,
-            consent: Consent::Absent,
-            request: None,
-            session: None,
-            passage: false,
-            progress: None,
-            logs: None,
-            client: None,
-            repeats: None,
-        };
+        let invocation = Invocation::new(tool, arguments);
         self.gate.call(&self.admitted, surface, invocation).await
     }
 }

@@ -393,18 +393,7 @@ pub(super) async fn call(
     consent: Consent,
 ) -> Result<ToolOutput, CallError> {
     let request = Some(RequestId::new("1"));
-    let invocation = Invocation {
-        tool: tool.to_owned(),
-        arguments,
-        consent,
-        request,
-        session: None,
-        passage: false,
-        progress: None,
-        logs: None,
-        client: None,
-        repeats: None,
-    };
+    let invocation = Invocation { consent, request, ..Invocation::new(tool, arguments) };
     gate.call(admitted, surface, invocation).await
 }
 

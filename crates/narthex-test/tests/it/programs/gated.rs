@@ -178,3 +178,26 @@ async fn a_look_that_nobody_waits_for_is_in_the_ledger() {
     }
     panic!("some looks left no record");
 }
+
+/// What is listed can be asked about, the module that makes no calls as well; what is not there names what is.
+#[tokio::test]
+async fn every_module_that_is_listed_has_its_types() {
+    let house = TestHouse::start().await.expect("house");
+    let client = house.code_client_with(house.token(Persona::AgentA));
+    let listed = client.call("list_modules", json!({})).await.expect("an answer").structured();
+    let modules = listed["modules"].as_array().expect("modules");
+    assert!(modules.iter().any(|module| module["module"] == "host:text"), "{listed}");
+    for module in modules {
+        let about = json!({"module": module["module"]});
+        let told = client.call("module_info", about).await.expect("an answer").structured();
+        let types = told["declarations"].as_str().expect("types");
+        let declared = format!("declare module {}", module["module"]);
+        assert!(types.contains(&declared), "{types}");
+    }
+    // Not the end of a name, nor anything like it.
+    for name in ["xt", "host:", "host:tex"] {
+        let told = client.call("module_info", json!({"module": name})).await.expect("an answer");
+        assert_eq!(told.tool_code().as_deref(), Some("not_found"), "{name}");
+        assert!(told.text.contains("host:text"), "{told:?}");
+    }
+}

@@ -88,18 +88,7 @@ async fn call(
     let identified = gate.identify(presented).await.map_err(stopped)?;
     let admitted = gate.admit(identified).await.map_err(stopped)?;
     let (tool, consent) = ("post".to_owned(), Consent::Absent);
-    let invocation = Invocation {
-        tool,
-        arguments,
-        consent,
-        request: None,
-        session: None,
-        passage: false,
-        progress: None,
-        logs: None,
-        client: None,
-        repeats: None,
-    };
+    let invocation = Invocation { consent, ..Invocation::new(tool, arguments) };
     gate.call(&admitted, surface, invocation).await
 }
 
