@@ -19,7 +19,7 @@ use narthex_core::{
 use narthex_store::{Effect, Guard, Refused, StoreError, UnitOfWork};
 use serde_json::{Value, json};
 use tokio::runtime::Handle;
-use tokio_util::sync::CancellationToken;
+use tokio_util::sync::{CancellationToken, DropGuard};
 use tokio_util::task::TaskTracker;
 
 use super::act::{Sealed, observed, stopped};
@@ -140,31 +140,51 @@ impl Run {
     }
 
     /// Makes a call as the agent would have made it.
-    pub async fn call(
+    ///
+    /// It is begun here, and not where it is first waited for: a look that the program does not wait for is
+    /// decided on, charged and in the ledger all the same, and a change that nobody waits for is cancelled.
+    pub fn call(
         &self,
         surface: &Arc<ReadySurface>,
         tool: &str,
         arguments: Value,
+    ) -> impl Future<Output = Result<ToolOutput, CallError>> + Send + use<> {
+        let (run, surface) = (self.clone(), Arc::clone(surface));
+        let invocation = self.invocation(tool, arguments);
+        let hung_up = CancellationToken::new();
+        let watch = hung_up.clone();
+        let rest = Box::pin(async move { run.make(&surface, invocation, watch).await });
+        ToItsEnd {
+            tasks: self.gate.inner().tasks.clone(),
+            rest: Some(rest),
+            _hangs_up: hung_up.drop_guard(),
+        }
+    }
+
+    async fn make(
+        &self,
+        surface: &Arc<ReadySurface>,
+        invocation: Invocation,
+        hung_up: CancellationToken,
     ) -> Result<ToolOutput, CallError> {
         self.held.is_whole()?;
         let admitted = self.admitted().await?;
-        let invocation = self.invocation(tool, arguments);
         let inner = self.gate.inner();
-        match surface.tool(tool).map(|tool| tool.spec.effects.site) {
+        match surface.tool(&invocation.tool).map(|tool| tool.spec.effects.site) {
             // One that is not there is refused like any.
             Some(EffectSite::Observe) | None => {
                 let permit = inner.decide(&admitted, surface, invocation, None).await?;
-                self.look_to_its_end(surface, permit).await
+                self.look(surface, permit).await
             }
             Some(EffectSite::ByCall) => {
                 let permit = inner.decide(&admitted, surface, invocation.clone(), None).await?;
                 if permit.weight.effects.site == EffectSite::Observe {
-                    return self.look_to_its_end(surface, permit).await;
+                    return self.look(surface, permit).await;
                 }
-                self.act(admitted, surface, invocation).await
+                self.act(admitted, surface, invocation, hung_up).await
             }
             Some(EffectSite::Local | EffectSite::External) => {
-                self.act(admitted, surface, invocation).await
+                self.act(admitted, surface, invocation, hung_up).await
             }
         }
     }
@@ -225,19 +245,6 @@ impl Run {
         }
     }
 
-    /// Looks, to the end: a program that does not wait for the answer is charged for it, and it is in the
-    /// ledger, all the same.
-    fn look_to_its_end(
-        &self,
-        surface: &Arc<ReadySurface>,
-        permit: Permit,
-    ) -> ToItsEnd<Result<ToolOutput, CallError>> {
-        let (run, surface) = (self.clone(), Arc::clone(surface));
-        let tasks = self.gate.inner().tasks.clone();
-        let rest = Box::pin(async move { run.look(&surface, permit).await });
-        ToItsEnd { tasks, rest: Some(rest) }
-    }
-
     /// Looks something up for the program; the record follows.
     async fn look(
         &self,
@@ -265,16 +272,18 @@ impl Run {
         admitted: Admitted,
         surface: &Arc<ReadySurface>,
         invocation: Invocation,
+        hung_up: CancellationToken,
     ) -> Result<ToolOutput, CallError> {
         self.flush().await?;
+        if hung_up.is_cancelled() {
+            // Nobody is told: the run is over.
+            return Err(CallError::Internal);
+        }
         let effects = surface.tool(&invocation.tool).map(|tool| tool.spec.effects);
         let (inner, surface) = (Arc::clone(self.gate.inner()), Arc::clone(surface));
-        let hung_up = CancellationToken::new();
-        let watch = hung_up.clone();
         let task = self.gate.inner().tasks.spawn(async move {
-            inner.decide_and_act(&admitted, &surface, invocation, &watch).await
+            inner.decide_and_act(&admitted, &surface, invocation, &hung_up).await
         });
-        let _cancels_when_dropped = hung_up.drop_guard();
         let answer = task.await.unwrap_or_else(|error| {
             tracing::error!(%error, "a call of a program ended abnormally");
             Err(CallError::Internal)
@@ -362,6 +371,8 @@ impl Admitted {
 struct ToItsEnd<T: Send + 'static> {
     tasks: TaskTracker,
     rest: Option<BoxFuture<'static, T>>,
+    /// Tells the rest that nobody waits any more.
+    _hangs_up: DropGuard,
 }
 
 impl<T: Send + 'static> Future for ToItsEnd<T> {

@@ -12,9 +12,9 @@ mod replay;
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
-use async_trait::async_trait;
-use futures::StreamExt as _;
+use futures::future::BoxFuture;
 use futures::stream::FuturesUnordered;
+use futures::{FutureExt as _, StreamExt as _};
 use narthex_core::{Journal, Reason, RunAnswer, RunCall, RunEvent, Thrown, Timestamp, strict};
 use serde_json::Value;
 
@@ -26,10 +26,9 @@ use crate::layer::{Gone, LayerFault, Worker};
 use crate::wire::{Bounds, Ended, FromWorker, Level, ModuleNames, Start, ToWorker, framed};
 
 /// What carries out the calls of a program.
-#[async_trait]
 pub trait Host: Sync {
-    /// Makes a call.
-    async fn call(&self, call: &RunCall) -> Made;
+    /// Makes a call: it is begun when this returns, whoever waits for what comes of it.
+    fn call(&self, call: RunCall) -> BoxFuture<'_, Made>;
 
     /// What the clock says.
     fn now(&self) -> Timestamp;
@@ -180,8 +179,9 @@ impl Drive<'_> {
             // What was not answered before is asked once everything that was has been told.
             while self.replay.is_over() && under_way.len() < self.config.at_once {
                 let Some(call) = queue.pop_front() else { break };
-                self.log.begun(call.call);
-                under_way.push(async move { (call.call, host.call(&call).await) });
+                let number = call.call;
+                self.log.begun(number);
+                under_way.push(host.call(call).map(move |made| (number, made)));
             }
             // What the journal still has comes first, in its order.
             while let Some((call, at, answer)) = self.replay.next_answer() {

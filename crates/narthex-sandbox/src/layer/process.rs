@@ -64,7 +64,7 @@ impl ProcessLayer {
         let from = from.into_owned_fd().and_then(pipe::Receiver::from_owned_fd);
         let from = from.map_err(not_started)?;
         let (buffer, outgoing) = (Vec::with_capacity(PAGE), BytesMut::new());
-        Ok(Process { child, to, from, buffer, outgoing, told: false })
+        Ok(Process { child, to, from, buffer, outgoing, told: false, deaf: false })
     }
 }
 
@@ -97,6 +97,8 @@ struct Process {
     outgoing: BytesMut,
     /// It was told something, and may have something to say right away.
     told: bool,
+    /// It listens no more.
+    deaf: bool,
 }
 
 impl Process {
@@ -140,6 +142,9 @@ impl Process {
 #[async_trait]
 impl Worker for Process {
     fn send(&mut self, frame: &[u8]) {
+        if self.deaf {
+            return;
+        }
         self.outgoing.extend_from_slice(frame);
         self.told = true;
     }
@@ -155,14 +160,20 @@ impl Worker for Process {
             }
             // One that asks and does not listen is not heard either, before it has listened.
             let hears = self.outgoing.len() <= MOST_OUTGOING;
-            let moved = tokio::select! {
+            tokio::select! {
                 biased;
-                written = self.to.write_buf(&mut self.outgoing), if !self.outgoing.is_empty() => written,
-                read = self.from.read_buf(&mut self.buffer), if hears => read,
-            };
-            match moved {
-                Ok(0) | Err(_) => return Err(LayerFault::Gone),
-                Ok(_) => {}
+                written = self.to.write_buf(&mut self.outgoing), if !self.outgoing.is_empty() => {
+                    // One that is done listens no more; its last words are still to be read.
+                    if !matches!(written, Ok(1..)) {
+                        self.deaf = true;
+                        self.outgoing.clear();
+                    }
+                }
+                read = self.from.read_buf(&mut self.buffer), if hears => {
+                    if !matches!(read, Ok(1..)) {
+                        return Err(LayerFault::Gone);
+                    }
+                }
             }
         }
     }

@@ -1,11 +1,14 @@
 //! The calls of a run, carried out: each in the agent's name, through the gate.
 
-use async_trait::async_trait;
+use std::future::ready;
+
+use futures::FutureExt as _;
+use futures::future::BoxFuture;
 use narthex_core::{RunAnswer, RunCall, Thrown, Timestamp};
-use narthex_gate::{CallError, Gate, Run};
+use narthex_gate::{CallError, Gate, Run, ToolOutput};
 
 use crate::drive::{Host, Made};
-use crate::modules::Modules;
+use crate::modules::{Function, Modules};
 use crate::value::{answered, thrown};
 
 pub(super) struct RunHost<'a> {
@@ -14,9 +17,8 @@ pub(super) struct RunHost<'a> {
     pub(super) modules: &'a Modules,
 }
 
-#[async_trait]
 impl Host for RunHost<'_> {
-    async fn call(&self, call: &RunCall) -> Made {
+    fn call(&self, call: RunCall) -> BoxFuture<'_, Made> {
         let module = self.modules.get(&call.module);
         let found = module.and_then(|module| {
             Some((module, module.functions.iter().find(|f| f.identifier == call.function)?))
@@ -29,26 +31,31 @@ impl Host for RunHost<'_> {
                 parameters: None,
                 retryable: false,
             };
-            return Made::Answered(RunAnswer::Thrown(gone), "refused".to_owned());
+            let made = Made::Answered(RunAnswer::Thrown(gone), "refused".to_owned());
+            return ready(made).boxed();
         };
-        let arguments = call.arguments.clone();
-        match self.run.call(&module.surface, &function.spec.name, arguments).await {
-            Ok(output) => Made::Answered(answered(output), "allowed".to_owned()),
-            Err(CallError::Waiting(waiting)) => Made::Waits(waiting),
-            Err(error) => match thrown(&error, || function.parameters()) {
-                Some(thrown) => {
-                    let decision = match error {
-                        CallError::Refused { .. } | CallError::UnknownTool { .. } => "refused",
-                        _ => "failed",
-                    };
-                    Made::Answered(RunAnswer::Thrown(thrown), decision.to_owned())
-                }
-                None => Made::Broken(error),
-            },
-        }
+        let under_way = self.run.call(&module.surface, &function.spec.name, call.arguments);
+        under_way.map(|answer| made(function, answer)).boxed()
     }
 
     fn now(&self) -> Timestamp {
         self.gate.clock().now()
+    }
+}
+
+fn made(function: &Function, answer: Result<ToolOutput, CallError>) -> Made {
+    match answer {
+        Ok(output) => Made::Answered(answered(output), "allowed".to_owned()),
+        Err(CallError::Waiting(waiting)) => Made::Waits(waiting),
+        Err(error) => match thrown(&error, || function.parameters()) {
+            Some(thrown) => {
+                let decision = match error {
+                    CallError::Refused { .. } | CallError::UnknownTool { .. } => "refused",
+                    _ => "failed",
+                };
+                Made::Answered(RunAnswer::Thrown(thrown), decision.to_owned())
+            }
+            None => Made::Broken(error),
+        },
     }
 }

@@ -211,7 +211,8 @@ impl Made {
 }
 
 /// Of a call that was under way when its run ended. It is not to be made again blindly.
-const UNKNOWN: &str = "under way when the run ended: what came of it is in the owner's ledger";
+const UNKNOWN: &str =
+    "under way when the run ended: if it was made, the owner's ledger says what came of it";
 
 fn millis(duration: std::time::Duration) -> u64 {
     u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)

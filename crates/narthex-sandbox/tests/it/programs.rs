@@ -208,3 +208,17 @@ async fn the_same_seed_is_the_same_randomness_and_nothing_is_shared_between_runs
         assert_eq!(ended(&one).expect("a value")[0], json!(1));
     }
 }
+
+/// A program that ends before it has heard all its answers has its result all the same.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_a_program_does_not_wait_for_takes_nothing_from_its_result() {
+    let source = "const t = require('host:test');
+        try { parallel([...Array.from({length: 8}, () => () => t.big({n: 100000})), 1]) } catch {}
+        'over'";
+    for layer in layers() {
+        for _ in 0..20 {
+            let report = run(&layer, source).await;
+            assert_eq!(ended(&report), Ok(json!("over")), "{layer:?}");
+        }
+    }
+}

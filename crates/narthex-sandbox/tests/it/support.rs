@@ -5,7 +5,8 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use async_trait::async_trait;
+use futures::FutureExt as _;
+use futures::future::BoxFuture;
 use narthex_core::{ApprovalId, Binary, Journal, Reason, RunAnswer, RunCall, Thrown, Timestamp};
 use narthex_gate::Waiting;
 use narthex_sandbox::drive::{Host, Made, Outcome, Program, Report, drive};
@@ -46,9 +47,18 @@ pub(crate) struct Bench {
 pub(crate) const FUNCTIONS: &[&str] =
     &["echo", "add", "fail", "bad", "slow", "image", "big", "gated", "lost"];
 
-#[async_trait]
 impl Host for Bench {
-    async fn call(&self, call: &RunCall) -> Made {
+    fn call(&self, call: RunCall) -> BoxFuture<'_, Made> {
+        self.make(call).boxed()
+    }
+
+    fn now(&self) -> Timestamp {
+        Timestamp::from_millis(1_700_000_000_123)
+    }
+}
+
+impl Bench {
+    async fn make(&self, call: RunCall) -> Made {
         let arguments = &call.arguments;
         let thrown = |code: &str| {
             RunAnswer::Thrown(Thrown {
@@ -97,10 +107,6 @@ impl Host for Bench {
         };
         self.made.fetch_add(1, Ordering::SeqCst);
         Made::Answered(answer, "allowed".to_owned())
-    }
-
-    fn now(&self) -> Timestamp {
-        Timestamp::from_millis(1_700_000_000_123)
     }
 }
 

@@ -1,12 +1,15 @@
 //! A program from a worker that is ready to its result; from nothing; with a thousand calls through the
 //! whole gate to a tool that does nothing; sixteen at once; and how much memory one has to itself.
 
+use std::future::ready;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, bail, ensure};
 use async_trait::async_trait;
+use futures::FutureExt as _;
+use futures::future::BoxFuture;
 use narthex_core::{
     Containment, EffectSite, Effects, EntityType, Journal, PolicyAction, Question, Reads, RunCall,
     Sends, TakesIn, Target, Tier, Timestamp,
@@ -232,10 +235,9 @@ fn memory() -> anyhow::Result<(u64, u64)> {
 
 struct Nobody;
 
-#[async_trait]
 impl Host for Nobody {
-    async fn call(&self, _call: &RunCall) -> Made {
-        Made::Broken(narthex_gate::CallError::Internal)
+    fn call(&self, _call: RunCall) -> BoxFuture<'_, Made> {
+        ready(Made::Broken(narthex_gate::CallError::Internal)).boxed()
     }
 
     fn now(&self) -> Timestamp {
@@ -247,13 +249,12 @@ impl Host for Nobody {
 #[derive(Default)]
 struct Scale(Mutex<Option<(u64, u64)>>);
 
-#[async_trait]
 impl Host for Scale {
-    async fn call(&self, _call: &RunCall) -> Made {
+    fn call(&self, _call: RunCall) -> BoxFuture<'_, Made> {
         if let Ok(mut weight) = self.0.lock() {
             *weight = memory().ok();
         }
-        Made::Broken(narthex_gate::CallError::Internal)
+        ready(Made::Broken(narthex_gate::CallError::Internal)).boxed()
     }
 
     fn now(&self) -> Timestamp {
