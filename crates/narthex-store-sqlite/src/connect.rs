@@ -20,6 +20,8 @@ pub(crate) fn to_write(config: &SqliteConfig) -> SqliteConnectOptions {
         .synchronous(SqliteSynchronous::Full)
         // The writer's commits must not stop to copy pages: the checkpointer does that.
         .pragma("wal_autocheckpoint", "0")
+        // What is only for this connection needs no file.
+        .pragma("temp_store", "MEMORY")
 }
 
 /// For looking only.

@@ -18,7 +18,9 @@ use tokio::sync::watch;
 use crate::fault::Fault;
 use crate::lock::Lock;
 use crate::rows::{self, Fields};
-use crate::writer::{Hands, Places, Probe, RememberedUse, Reserves, Standing, Tail, Writer};
+use crate::writer::{
+    Hands, Places, Probe, RememberedUse, Reserves, Standing, Tail, Writer, learn_to_write,
+};
 use crate::{SqliteConfig, connect};
 
 static MIGRATIONS: Migrator = sqlx::migrate!("./migrations");
@@ -30,6 +32,7 @@ pub(crate) async fn writer(config: &SqliteConfig) -> Result<Writer, StoreError> 
     connect::create_private(&config.database)?;
     migrate(config).await?;
     let mut conn = connect::to_write(config).connect().await.map_err(Fault::Sql)?;
+    learn_to_write(&mut conn).await?;
     let hands = Hands::of(&mut conn, config.other_hands).await?;
     let (tail, file) = check_end(&mut conn, config).await?;
     let row_key = RowKey::of(&config.head_key);

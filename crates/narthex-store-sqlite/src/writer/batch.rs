@@ -76,9 +76,6 @@ impl Writer {
     pub(super) async fn write(&mut self, mut books: Books) -> Result<(), Abort> {
         self.checkpoint(&mut books).await?;
         books.write(&mut self.conn, &self.head_key, &self.row_key).await?;
-        execute(&mut self.conn, "COMMIT")
-            .await
-            .map_err(|fault| Abort { until_restart: true, ..fault.into() })?;
         if let Some(missing) = self.places.missing() {
             let message = format!("{} is gone from its place", missing.display());
             return Err(Abort { message, until_restart: true, of_disk: false });

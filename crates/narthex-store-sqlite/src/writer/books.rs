@@ -4,13 +4,14 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 use std::time::Duration;
 
-use narthex_core::{CallId, Holder, Phase, RecordDraft, Timestamp, TokenId, Usage, hex};
+use futures::StreamExt as _;
+use narthex_core::{CallId, Digest, Holder, Phase, RecordDraft, Timestamp, TokenId, Usage, hex};
 use narthex_store::chain::{HeadKey, StoredRecord, seal};
 use narthex_store::{Receipt, RowKey};
 use sqlx::SqliteConnection;
 use sqlx::error::DatabaseError;
 
-use super::batch::Abort;
+use super::batch::{Abort, execute};
 use super::checkpoints::Grown;
 use super::{Reserves, Tail, TokenUse};
 use crate::fault::Fault;
@@ -158,7 +159,7 @@ impl Books {
     }
 
     /// Begins the transaction, if that was not done yet. A batch of records alone, intents included,
-    /// begins and writes in one step, and most batches are such.
+    /// needs none of its own, and most batches are such.
     pub(super) async fn begin(&mut self, conn: &mut SqliteConnection) -> Result<(), Fault> {
         if !self.begun {
             sqlx::query("BEGIN IMMEDIATE").execute(conn).await?;
@@ -167,7 +168,8 @@ impl Books {
         Ok(())
     }
 
-    /// Few statements, however many records: each is a trip to SQLite's own thread and back.
+    /// Writes everything and commits it. One statement for all records, however many, and no other
+    /// where nothing was begun before: each is a trip to SQLite's own thread and back.
     pub(super) async fn write(
         &mut self,
         conn: &mut SqliteConnection,
@@ -179,41 +181,49 @@ impl Books {
         }
         self.write_uses(conn).await?;
         let anchor = anchor(rows, self.tail, &self.gate);
-        if self.records.is_empty() {
-            if self.gate_changed() {
-                sqlx::query("UPDATE ledger_head SET gate = ?1")
-                    .bind(anchor.as_bytes().as_slice())
-                    .execute(conn)
-                    .await
-                    .map_err(Fault::Sql)?;
-            }
-            return Ok(());
+        if !self.records.is_empty() {
+            self.write_records(conn, key, anchor).await?;
+        } else if self.gate_changed() {
+            sqlx::query("UPDATE ledger_head SET gate = ?1")
+                .bind(anchor.as_bytes().as_slice())
+                .execute(&mut *conn)
+                .await
+                .map_err(Fault::Sql)?;
         }
+        if self.begun {
+            execute(conn, "COMMIT").await.map_err(of_commit)?;
+        }
+        Ok(())
+    }
+
+    async fn write_records(
+        &self,
+        conn: &mut SqliteConnection,
+        key: &HeadKey,
+        anchor: Digest,
+    ) -> Result<(), Abort> {
         let head = key.head(self.tail.seq, self.tail.hash);
-        // Intents are opened and closed by records, so where there are none there is none of those.
-        let intents = !self.opened.is_empty() || !self.closed.is_empty();
-        let statements = match (self.begun, intents) {
-            (true, false) => WRITE,
-            (false, false) => BEGIN_AND_WRITE,
-            (true, true) => WRITE_WITH_INTENTS,
-            (false, true) => BEGIN_AND_WRITE_WITH_INTENTS,
-        };
-        let mut query = sqlx::query(statements);
-        if intents {
-            let closed: Vec<String> = self.closed.iter().map(|call| hex(call.as_bytes())).collect();
-            let opened = self.opened.iter().map(|(call, seq)| (hex(call.as_bytes()), *seq));
-            let opened: Vec<(String, u64)> = opened.collect();
-            query = query
-                .bind(serde_json::to_string(&closed).map_err(Fault::damaged)?)
-                .bind(serde_json::to_string(&opened).map_err(Fault::damaged)?);
-        }
-        let query = query
+        let closed: Vec<String> = self.closed.iter().map(|call| hex(call.as_bytes())).collect();
+        let opened = self.opened.iter().map(|(call, seq)| (hex(call.as_bytes()), *seq));
+        let opened: Vec<(String, u64)> = opened.collect();
+        let mut steps = sqlx::query(WRITE_BATCH)
+            .bind(serde_json::to_string(&closed).map_err(Fault::damaged)?)
+            .bind(serde_json::to_string(&opened).map_err(Fault::damaged)?)
             .bind(self.rows()?)
             .bind(number(head.seq)?)
             .bind(head.hash.as_bytes().as_slice())
             .bind(head.mac.as_bytes().as_slice())
-            .bind(anchor.as_bytes().as_slice());
-        query.execute(conn).await.map_err(record_fault)?;
+            .bind(anchor.as_bytes().as_slice())
+            .fetch(conn);
+        let mut written = false;
+        while let Some(step) = steps.next().await {
+            match step {
+                Ok(_) => written = true,
+                // All of it was in its place, and did not become durable.
+                Err(error) if written && !self.begun => return Err(of_commit(Fault::Sql(error))),
+                Err(error) => return Err(record_fault(error)),
+            }
+        }
         Ok(())
     }
 
@@ -252,36 +262,35 @@ fn record_fault(error: sqlx::Error) -> Abort {
     Abort { until_restart: doubled, ..Fault::Sql(error).into() }
 }
 
-/// What waits for its outcome: the closed ones go, the opened ones come.
-macro_rules! intents {
-    () => {
-        "DELETE FROM open_intents WHERE call IN (SELECT unhex(value) FROM json_each(?1));
-         INSERT INTO open_intents (call, seq)
-         SELECT unhex(value ->> 0), value ->> 1 FROM json_each(?2) WHERE true
-         ON CONFLICT (call) DO NOTHING; "
-    };
+/// What is on the disk is not known any more.
+fn of_commit(fault: Fault) -> Abort {
+    Abort { until_restart: true, ..fault.into() }
 }
 
-macro_rules! write_records_and_head {
-    ([$($before:tt)*] $rows:literal $seq:literal $hash:literal $mac:literal $gate:literal) => {
-        concat!(
-            $($before)*
-            "INSERT INTO ledger (seq, bytes, hash)
-             SELECT value ->> 0, CAST(value ->> 1 AS BLOB), unhex(value ->> 2)
-               FROM json_each(", $rows, ") ORDER BY key;
-             INSERT INTO ledger_head (one, seq, hash, mac, gate)
-             VALUES (1, ", $seq, ", ", $hash, ", ", $mac, ", ", $gate, ")
-             ON CONFLICT (one) DO UPDATE
-                SET seq = excluded.seq, hash = excluded.hash, mac = excluded.mac,
-                    gate = excluded.gate"
-        )
-    };
+/// Lets a connection write a batch by one statement, which is then a transaction of its own.
+pub(crate) async fn learn_to_write(conn: &mut SqliteConnection) -> Result<(), Fault> {
+    sqlx::raw_sql(BATCH).execute(conn).await?;
+    Ok(())
 }
 
-// In order of their use: where one is skipped, sqlx counts on by itself.
-const WRITE: &str = write_records_and_head!([] "?1" "?2" "?3" "?4" "?5");
-const BEGIN_AND_WRITE: &str =
-    write_records_and_head!(["BEGIN IMMEDIATE; ",] "?1" "?2" "?3" "?4" "?5");
-const WRITE_WITH_INTENTS: &str = write_records_and_head!([intents!(),] "?3" "?4" "?5" "?6" "?7");
-const BEGIN_AND_WRITE_WITH_INTENTS: &str =
-    write_records_and_head!(["BEGIN IMMEDIATE; ", intents!(),] "?3" "?4" "?5" "?6" "?7");
+/// Its row is told when everything is in its place, and before that is durable.
+const WRITE_BATCH: &str = "INSERT INTO batch (closed, opened, records, seq, hash, mac, gate)
+     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7) RETURNING 1";
+
+/// What waits for its outcome: the closed ones go, the opened ones come. Then the records, and the head.
+const BATCH: &str = "
+    CREATE TEMP VIEW batch (closed, opened, records, seq, hash, mac, gate)
+        AS SELECT NULL, NULL, NULL, NULL, NULL, NULL, NULL WHERE false;
+    CREATE TEMP TRIGGER batch_written INSTEAD OF INSERT ON batch BEGIN
+        DELETE FROM open_intents WHERE call IN (SELECT unhex(value) FROM json_each(NEW.closed));
+        INSERT INTO open_intents (call, seq)
+        SELECT unhex(value ->> 0), value ->> 1 FROM json_each(NEW.opened) WHERE true
+        ON CONFLICT (call) DO NOTHING;
+        INSERT INTO ledger (seq, bytes, hash)
+        SELECT value ->> 0, CAST(value ->> 1 AS BLOB), unhex(value ->> 2)
+          FROM json_each(NEW.records) ORDER BY key;
+        INSERT INTO ledger_head (one, seq, hash, mac, gate)
+        VALUES (1, NEW.seq, NEW.hash, NEW.mac, NEW.gate)
+        ON CONFLICT (one) DO UPDATE
+           SET seq = excluded.seq, hash = excluded.hash, mac = excluded.mac, gate = excluded.gate;
+    END";

@@ -31,6 +31,7 @@ use tokio::sync::{mpsc, oneshot, watch};
 
 use crate::gate::{BudgetBooks, GateMemory};
 use crate::lock::Lock;
+pub(crate) use books::learn_to_write;
 pub(crate) use checkpoints::Checkpoints;
 pub(crate) use hands::Hands;
 pub(crate) use house::Upkeep;
