@@ -2,7 +2,7 @@
 
 use std::io;
 
-use bytes::{Bytes, BytesMut};
+use bytes::{Buf as _, Bytes, BytesMut};
 use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncWrite, AsyncWriteExt, BufReader};
 use tokio::sync::mpsc;
 
@@ -73,8 +73,8 @@ pub(crate) async fn write_lines<W: AsyncWrite + Unpin>(
     mut lines: mpsc::Receiver<Bytes>,
 ) -> io::Result<()> {
     while let Some(line) = lines.recv().await {
-        output.write_all(&line).await?;
-        output.write_all(b"\n").await?;
+        // At once: whoever reads is woken once.
+        output.write_all_buf(&mut line.chain(&b"\n"[..])).await?;
         // While more is waiting, it goes out together.
         if lines.is_empty() {
             output.flush().await?;

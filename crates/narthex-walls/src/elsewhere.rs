@@ -18,6 +18,9 @@ pub fn probe() -> Offer {
     }
 }
 
+/// The word with which our binary is asked to keep.
+pub const KEEP: &str = "keep";
+
 /// Refuses.
 pub fn keep(_words: impl IntoIterator<Item = OsString>) -> ExitCode {
     // Nowhere is left to say that standard error is closed.

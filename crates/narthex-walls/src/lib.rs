@@ -44,7 +44,7 @@ mod walls;
 #[cfg(target_os = "linux")]
 pub use calls::{AllowList, Otherwise, Test, When};
 #[cfg(not(target_os = "linux"))]
-pub use elsewhere::{keep, probe};
+pub use elsewhere::{KEEP, keep, probe};
 pub use error::{Wall, WallError};
 #[cfg(target_os = "linux")]
 pub use keeper::{KEEP, Refusal, keep};

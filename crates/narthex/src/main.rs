@@ -7,13 +7,13 @@ use narthex::cli::Cli;
 use narthex::{commands, logs};
 
 fn main() -> ExitCode {
+    if let Some(kept) = commands::keep::instead(std::env::args_os()) {
+        return kept;
+    }
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) => return commands::usage(&error).report(),
     };
-    if let Some(kept) = commands::keep::instead(&cli) {
-        return kept;
-    }
     cli.globals.color.settle();
     let output = cli.globals.output;
     let ended = commands::prepare(cli).and_then(|ready| {

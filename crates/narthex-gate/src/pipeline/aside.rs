@@ -133,7 +133,7 @@ impl Inner {
             holder: permit.holder,
             surface: trace.surface.clone().unwrap_or_default(),
             tool: permit.spec.name.clone(),
-            arguments: permit.digest,
+            arguments: trace.arguments.ok_or(CallError::Internal)?,
             approved: permit.covered,
             since,
             kept: aside.kept,

@@ -85,8 +85,6 @@ pub(super) struct Permit {
     pub(super) space: Option<SpaceId>,
     pub(super) budget: Budget,
     pub(super) approved: Option<Approved>,
-    /// The digest of the arguments as they came.
-    pub(super) digest: Digest,
     /// Where it stood when it was decided on.
     pub(super) standing: Standing,
     /// The approval that covers it, its own or that of the call it goes on with.
@@ -145,7 +143,6 @@ impl Inner {
         mut trace: Trace,
         begun: Option<&Begun>,
     ) -> Result<Permit, Denied> {
-        let digest = self.digest_of(&invocation.arguments);
         let (holder, mut place) = (admitted.holder(), self.place(admitted, surface));
         self.is_stopped(&place).map_err(|reason| said(&trace, reason))?;
         let taint = self.taint_of(holder).await.map_err(|error| unavailable(&trace, &error))?;
@@ -258,7 +255,6 @@ impl Inner {
             place,
             space,
             approved,
-            digest,
             standing,
             covered,
             progress: invocation.progress,

@@ -19,7 +19,7 @@ use crate::fault::Fault;
 use crate::lock::Lock;
 use crate::rows::{self, Fields};
 use crate::writer::{
-    Hands, Places, Probe, RememberedUse, Reserves, Standing, Tail, Writer, learn_to_write,
+    Hands, Known, Places, Probe, RememberedUse, Reserves, Standing, Tail, Writer, learn_to_write,
 };
 use crate::{SqliteConfig, connect};
 
@@ -50,6 +50,7 @@ pub(crate) async fn writer(config: &SqliteConfig) -> Result<Writer, StoreError> 
         memory: Arc::new(found.memory()),
         budgets: found.books(),
         reserves: Reserves::default(),
+        known: Known::default(),
         probe: Probe::new(),
         places: Places::of(&config.database, &config.head_file),
         hands,

@@ -94,7 +94,7 @@ impl Writer {
         let arms = unit.arms.as_ref().is_some_and(|arming| would_arm(&books.gate, arming));
         let burns = unit.guards.iter().any(|guard| matches!(guard, Guard::Approved { .. }));
         let changes = unit.effect.is_some() || arms || burns;
-        if changes || unit.guards.iter().any(guards::asks_database) {
+        if changes || unit.guards.iter().any(|guard| !self.known.answers(guard, &books.gate)) {
             books.begin(&mut self.conn).await?;
         }
         if changes {
@@ -139,7 +139,8 @@ impl Writer {
         unit: UnitOfWork,
     ) -> Result<(Effected, Vec<Sealed>), Fault> {
         let mut bench = Bench { conn: &mut self.conn, key: &self.row_key, gate };
-        guards::Check { books, memory: &self.memory, records: &unit.records }
+        let known = &mut self.known;
+        guards::Check { books, memory: &self.memory, records: &unit.records, known }
             .all(&mut bench, &unit.guards)
             .await?;
         let checked = guards::checked_window(&unit.guards);

@@ -11,6 +11,7 @@ mod effects;
 mod guards;
 mod hands;
 mod house;
+mod known;
 mod places;
 mod probe;
 mod reserves;
@@ -35,6 +36,7 @@ pub(crate) use books::learn_to_write;
 pub(crate) use checkpoints::Checkpoints;
 pub(crate) use hands::Hands;
 pub(crate) use house::Upkeep;
+pub(crate) use known::Known;
 pub(crate) use places::Places;
 pub(crate) use probe::Probe;
 pub(crate) use reserves::Reserves;
@@ -170,6 +172,8 @@ pub(crate) struct Writer {
     pub(crate) budgets: BudgetBooks,
     /// What calls under way may still use up.
     pub(crate) reserves: Reserves,
+    /// What it has read of whoever calls.
+    pub(crate) known: Known,
     /// The files it writes to.
     pub(crate) places: Places,
     /// Whether another hand wrote.

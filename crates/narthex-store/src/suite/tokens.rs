@@ -57,14 +57,16 @@ pub async fn ending_twice_is_ending_once(backend: &dyn Backend) {
 pub async fn a_dead_token_guards_nothing(backend: &dyn Backend) {
     let house = House::open(backend).await;
     let (ends, ended) = (house.token(Some(at(50))).await, house.token(None).await);
-    house.done(Effect::RevokeToken { id: ended, at: at(1) }).await;
     let unit = |token: TokenId, now: Timestamp| UnitOfWork {
         arms: None,
         guards: vec![Guard::TokenLive { token, now }],
         effect: None,
         records: vec![record("guarded")],
     };
-    house.store.commit(unit(ends, at(49))).await.unwrap();
+    for live in [unit(ends, at(49)), unit(ended, at(0))] {
+        house.store.commit(live).await.unwrap();
+    }
+    house.done(Effect::RevokeToken { id: ended, at: at(1) }).await;
     let absent = TokenId::from_uuid(fresh_uuid());
     for (token, now) in [(ends, at(50)), (ends, at(51)), (ended, at(0)), (absent, at(0))] {
         let result = house.store.commit(unit(token, now)).await;

@@ -1,4 +1,4 @@
-//! `run`, `types`, and the hidden `sandbox`.
+//! `run` and `types`.
 
 use std::path::PathBuf;
 
@@ -64,13 +64,4 @@ pub struct TypesArgs {
     /// Write a file each into this folder
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
-}
-
-/// Runs one program, shut in. Narthex starts itself with it; a person has no use for it.
-#[derive(Debug, Clone, Args)]
-#[command(disable_help_flag = true)]
-pub struct SandboxArgs {
-    /// The order, as narthex-sandbox writes and reads it
-    #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
-    pub order: Vec<String>,
 }

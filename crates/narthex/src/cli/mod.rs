@@ -31,7 +31,7 @@ pub use self::agent::{AgentAddArgs, AgentCommand, AgentNameArgs, AgentSetArgs};
 pub use self::approvals::{
     ApprovalsApproveArgs, ApprovalsCommand, ApprovalsDenyArgs, ApprovalsIdArgs, ApprovalsListArgs,
 };
-pub use self::code::{RunArgs, SandboxArgs, TypesArgs};
+pub use self::code::{RunArgs, TypesArgs};
 pub use self::conversation::{
     ConversationAddArgs, ConversationCommand, ConversationListArgs, ConversationShowArgs,
 };
@@ -65,7 +65,7 @@ pub use self::page::{
 pub use self::parse::Before;
 pub use self::policy::{PolicyCheckArgs, PolicyCommand, PolicyExplainArgs};
 pub use self::serving::{InitArgs, ProxyArgs, ServeArgs, StdioArgs};
-pub use self::small::{CompletionsArgs, KeepArgs, ReferenceArgs, ReferenceWhat};
+pub use self::small::{CompletionsArgs, ReferenceArgs, ReferenceWhat};
 pub use self::space::{SpaceAddArgs, SpaceCommand, SpaceNameArgs, SpaceSetArgs};
 pub use self::stopping::{ResumeArgs, ScopeArgs, StopArgs};
 pub use self::token::{TokenCommand, TokenCreateArgs, TokenListArgs, TokenRevokeArgs};
@@ -196,12 +196,6 @@ pub enum Command {
     /// Print a generated reference
     #[command(hide = true)]
     Reference(ReferenceArgs),
-    /// Keep a process of somebody else's
-    #[command(hide = true)]
-    Keep(KeepArgs),
-    /// Run one program, shut in
-    #[command(hide = true)]
-    Sandbox(SandboxArgs),
 }
 
 /// The heading the global options stand under in every help.

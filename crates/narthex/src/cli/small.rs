@@ -1,7 +1,5 @@
 //! `status`, `doctor`, `completions` and the hidden `reference` and `keep`.
 
-use std::ffi::OsString;
-
 use clap::{Args, ValueEnum};
 use clap_complete::Shell;
 
@@ -35,15 +33,6 @@ pub enum ReferenceWhat {
     Config,
     /// Every command
     Cli,
-}
-
-/// Keeps a process of somebody else's. Narthex starts itself with it; a person has no use for it.
-#[derive(Debug, Clone, Args)]
-#[command(disable_help_flag = true)]
-pub struct KeepArgs {
-    /// The order, as narthex-walls writes and reads it
-    #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
-    pub order: Vec<OsString>,
 }
 
 pub(super) const STATUS_EXAMPLES: &str = "\

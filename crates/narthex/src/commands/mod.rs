@@ -50,12 +50,9 @@ pub fn prepare(cli: Cli) -> Result<Ready, Failure> {
     let Cli { globals, command } = cli;
     let context = match &command {
         // Stopping must work when the settings are broken.
-        Command::Completions(_)
-        | Command::Reference(_)
-        | Command::Keep(_)
-        | Command::Sandbox(_)
-        | Command::Doctor
-        | Command::Stop(_) => Context::unread(&globals)?,
+        Command::Completions(_) | Command::Reference(_) | Command::Doctor | Command::Stop(_) => {
+            Context::unread(&globals)?
+        }
         Command::Serve(args) if args.demo => Context::for_demo(&globals)?,
         // Needs no house, and no settings but those that are named.
         Command::Graph(GraphCommand::Check(_)) if globals.config.is_none() => {
@@ -116,7 +113,6 @@ async fn carry_out(
         Command::Doctor => doctor::run(context, globals).await,
         Command::Completions(args) => completions::run(args),
         Command::Reference(args) => reference::run(args),
-        Command::Keep(_) | Command::Sandbox(_) => Err(keep::too_late()),
     }
 }
 
