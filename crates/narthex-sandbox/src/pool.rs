@@ -21,10 +21,20 @@ struct Inner {
     config: SandboxConfig,
     ready: Mutex<Vec<Box<dyn Worker>>>,
     runs: Arc<Semaphore>,
-    agents: Mutex<HashMap<AgentId, Arc<Semaphore>>>,
+    /// What of that agents may have who have a program under way already.
+    more: Arc<Semaphore>,
+    agents: Mutex<HashMap<AgentId, Share>>,
     /// How many runs of each agent went on that may have to wait again.
     places: Mutex<HashMap<AgentId, u32>>,
     tasks: TaskTracker,
+}
+
+/// What an agent may have at once.
+#[derive(Debug, Clone)]
+struct Share {
+    runs: Arc<Semaphore>,
+    /// Its first, for which there is room that nobody's second can have.
+    first: Arc<Semaphore>,
 }
 
 /// The place of a run that waited, kept for it while it goes on.
@@ -51,11 +61,12 @@ pub(crate) struct Turn {
     pub(crate) rights: Rights,
 }
 
-/// The right to run: of the house, and of the agent.
+/// The right to run: of the house, of the agent, and as its first program or one more.
 #[derive(Debug)]
 pub(crate) struct Rights {
     _of_house: OwnedSemaphorePermit,
     _of_agent: OwnedSemaphorePermit,
+    _first_or_more: OwnedSemaphorePermit,
 }
 
 /// Why there is no worker now.
@@ -72,6 +83,7 @@ impl Pool {
     pub fn new(layer: Arc<dyn Layer>, config: SandboxConfig) -> Self {
         Self(Arc::new(Inner {
             runs: Arc::new(Semaphore::new(config.runs)),
+            more: Arc::new(Semaphore::new((config.runs / 2).max(1))),
             layer,
             config,
             ready: Mutex::default(),
@@ -146,11 +158,17 @@ impl Pool {
     }
 
     async fn rights(&self, agent: AgentId) -> Option<Rights> {
-        let own = self.0.own(agent);
+        let Share { runs, first } = self.0.share(agent);
         // First its own, so that one agent's programs never stand in line for others'.
-        let of_agent = own.acquire_owned().await.ok()?;
+        let of_agent = runs.acquire_owned().await.ok()?;
+        let first_or_more = tokio::select! {
+            biased;
+            first = first.acquire_owned() => first,
+            more = Arc::clone(&self.0.more).acquire_owned() => more,
+        };
         let of_house = Arc::clone(&self.0.runs).acquire_owned().await.ok()?;
-        Some(Rights { _of_house: of_house, _of_agent: of_agent })
+        let first_or_more = first_or_more.ok()?;
+        Some(Rights { _of_house: of_house, _of_agent: of_agent, _first_or_more: first_or_more })
     }
 
     async fn fill(&self) {
@@ -180,14 +198,17 @@ impl Inner {
         self.places.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn own(&self, agent: AgentId) -> Arc<Semaphore> {
+    fn share(&self, agent: AgentId) -> Share {
         let mut agents = self.agents.lock().unwrap_or_else(PoisonError::into_inner);
         if agents.len() > MOST_AGENTS {
             // Whoever has nothing under way is made anew when it comes back.
-            agents.retain(|_, own| own.available_permits() < self.config.runs_per_agent);
+            agents.retain(|_, share| share.runs.available_permits() < self.config.runs_per_agent);
         }
-        let new = || Arc::new(Semaphore::new(self.config.runs_per_agent));
-        Arc::clone(agents.entry(agent).or_insert_with(new))
+        let new = || Share {
+            runs: Arc::new(Semaphore::new(self.config.runs_per_agent)),
+            first: Arc::new(Semaphore::new(1)),
+        };
+        agents.entry(agent).or_insert_with(new).clone()
     }
 }
 
@@ -200,6 +221,7 @@ const MOST_AGENTS: usize = 1_024;
 mod tests {
     use std::sync::Arc;
     use std::sync::atomic::{AtomicUsize, Ordering};
+    use std::time::Duration;
 
     use async_trait::async_trait;
     use narthex_core::AgentId;
@@ -262,6 +284,34 @@ mod tests {
             assert!(turn.worker.is_there());
             assert_eq!(layer.0.load(Ordering::SeqCst), started);
         }
+    }
+
+    /// Two agents with as many programs as they may have leave room for others' first ones.
+    #[tokio::test]
+    async fn others_get_their_turn_however_much_two_agents_want() {
+        let turn = Duration::from_millis(50);
+        let config = SandboxConfig { ready: 0, turn, ..SandboxConfig::default() };
+        let pool = Pool::new(Arc::new(Fakes::default()), config.clone());
+        let agent = || AgentId::from_uuid(narthex_store::fresh_uuid());
+        let greedy = [agent(), agent()];
+        let mut turns = Vec::new();
+        for _ in 0..config.runs_per_agent {
+            for agent in greedy {
+                turns.extend(pool.turn(agent).await);
+            }
+        }
+        assert_eq!(turns.len(), 2 + config.runs / 2);
+        let others = [agent(), agent()];
+        for other in others {
+            turns.push(pool.turn(other).await.expect("its turn"));
+        }
+        assert!(pool.turn(agent()).await.is_err(), "so many at once and no more");
+        // The one that is over leaves its place to whoever is next.
+        turns.clear();
+        for _ in 0..config.runs_per_agent {
+            turns.push(pool.turn(greedy[0]).await.expect("a turn"));
+        }
+        assert!(pool.turn(greedy[0]).await.is_err(), "so many of one agent");
     }
 
     /// A place is kept until whoever has it gives it back.

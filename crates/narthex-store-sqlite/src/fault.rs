@@ -21,11 +21,19 @@ impl Fault {
 
     /// Whether the disk failed, or was full: then SQLite drops what it remembered of the file.
     pub(crate) fn is_of_disk(&self) -> bool {
+        matches!(self.primary(), Some(SQLITE_IOERR | SQLITE_FULL))
+    }
+
+    /// Whether the disk failed otherwise than by being full.
+    pub(crate) fn is_of_a_failed_disk(&self) -> bool {
+        self.primary() == Some(SQLITE_IOERR)
+    }
+
+    /// SQLite's own code, where it has one.
+    fn primary(&self) -> Option<u32> {
         match self {
-            Self::Sql(sqlx::Error::Database(told)) => {
-                matches!(primary(told.as_ref()), Some(SQLITE_IOERR | SQLITE_FULL))
-            }
-            _ => false,
+            Self::Sql(sqlx::Error::Database(told)) => primary(told.as_ref()),
+            _ => None,
         }
     }
 }

@@ -4,7 +4,6 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 use std::time::Duration;
 
-use futures::StreamExt as _;
 use narthex_core::{CallId, Digest, Holder, Phase, RecordDraft, Timestamp, TokenId, Usage, hex};
 use narthex_store::chain::{HeadKey, StoredRecord, seal};
 use narthex_store::{Receipt, RowKey};
@@ -206,7 +205,7 @@ impl Books {
         let closed: Vec<String> = self.closed.iter().map(|call| hex(call.as_bytes())).collect();
         let opened = self.opened.iter().map(|(call, seq)| (hex(call.as_bytes()), *seq));
         let opened: Vec<(String, u64)> = opened.collect();
-        let mut steps = sqlx::query(WRITE_BATCH)
+        let written = sqlx::query(WRITE_BATCH)
             .bind(serde_json::to_string(&closed).map_err(Fault::damaged)?)
             .bind(serde_json::to_string(&opened).map_err(Fault::damaged)?)
             .bind(self.rows()?)
@@ -214,17 +213,19 @@ impl Books {
             .bind(head.hash.as_bytes().as_slice())
             .bind(head.mac.as_bytes().as_slice())
             .bind(anchor.as_bytes().as_slice())
-            .fetch(conn);
-        let mut written = false;
-        while let Some(step) = steps.next().await {
-            match step {
-                Ok(_) => written = true,
-                // All of it was in its place, and did not become durable.
-                Err(error) if written && !self.begun => return Err(of_commit(Fault::Sql(error))),
-                Err(error) => return Err(record_fault(error)),
-            }
-        }
-        Ok(())
+            .execute(conn)
+            .await;
+        written.map(drop).map_err(|error| self.record_fault(error))
+    }
+
+    /// A number that is there already was written by someone else: this chain is no longer ours. And
+    /// where the disk failed while a batch became durable by itself, what is on it is not known; one
+    /// that was full took nothing of it.
+    fn record_fault(&self, error: sqlx::Error) -> Abort {
+        let doubled = error.as_database_error().is_some_and(DatabaseError::is_unique_violation);
+        let fault = Fault::Sql(error);
+        let unknown = !self.begun && fault.is_of_a_failed_disk();
+        Abort { until_restart: doubled || unknown, ..fault.into() }
     }
 
     /// The records as one JSON array. Their bytes are ASCII, so text carries them unchanged.
@@ -256,12 +257,6 @@ impl Books {
     }
 }
 
-/// A number that is there already was written by someone else: this chain is no longer ours.
-fn record_fault(error: sqlx::Error) -> Abort {
-    let doubled = error.as_database_error().is_some_and(DatabaseError::is_unique_violation);
-    Abort { until_restart: doubled, ..Fault::Sql(error).into() }
-}
-
 /// What is on the disk is not known any more.
 fn of_commit(fault: Fault) -> Abort {
     Abort { until_restart: true, ..fault.into() }
@@ -273,9 +268,8 @@ pub(crate) async fn learn_to_write(conn: &mut SqliteConnection) -> Result<(), Fa
     Ok(())
 }
 
-/// Its row is told when everything is in its place, and before that is durable.
 const WRITE_BATCH: &str = "INSERT INTO batch (closed, opened, records, seq, hash, mac, gate)
-     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7) RETURNING 1";
+     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
 
 /// What waits for its outcome: the closed ones go, the opened ones come. Then the records, and the head.
 const BATCH: &str = "
