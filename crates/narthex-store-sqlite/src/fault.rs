@@ -21,18 +21,23 @@ impl Fault {
 
     /// Whether the disk failed, or was full: then SQLite drops what it remembered of the file.
     pub(crate) fn is_of_disk(&self) -> bool {
-        matches!(self.primary(), Some(SQLITE_IOERR | SQLITE_FULL))
+        matches!(self.code().map(primary), Some(SQLITE_IOERR | SQLITE_FULL))
     }
 
-    /// Whether the disk failed otherwise than by being full.
-    pub(crate) fn is_of_a_failed_disk(&self) -> bool {
-        self.primary() == Some(SQLITE_IOERR)
+    /// Whether the database took nothing of a statement that is a transaction of its own, for sure: it
+    /// was refused before it could become durable, or the disk had no room for it.
+    pub(crate) fn took_nothing(&self) -> bool {
+        self.code().is_some_and(|code| match primary(code) {
+            SQLITE_CONSTRAINT => code != SQLITE_CONSTRAINT_COMMITHOOK,
+            SQLITE_BUSY | SQLITE_LOCKED | SQLITE_READONLY | SQLITE_CORRUPT | SQLITE_FULL
+            | SQLITE_NOTADB => true,
+            _ => false,
+        })
     }
 
-    /// SQLite's own code, where it has one.
-    fn primary(&self) -> Option<u32> {
+    fn code(&self) -> Option<u32> {
         match self {
-            Self::Sql(sqlx::Error::Database(told)) => primary(told.as_ref()),
+            Self::Sql(sqlx::Error::Database(told)) => code(told.as_ref()),
             _ => None,
         }
     }
@@ -83,14 +88,24 @@ fn of_sql(error: &sqlx::Error) -> StoreError {
 
 /// SQLite's words for a file that is not a sound database.
 fn is_corrupt(error: &dyn sqlx::error::DatabaseError) -> bool {
-    matches!(primary(error), Some(SQLITE_CORRUPT | SQLITE_NOTADB))
+    matches!(code(error).map(primary), Some(SQLITE_CORRUPT | SQLITE_NOTADB))
 }
 
-fn primary(error: &dyn sqlx::error::DatabaseError) -> Option<u32> {
-    error.code().and_then(|code| code.parse::<u32>().ok()).map(|extended| extended & 0xff)
+/// SQLite's extended code.
+fn code(error: &dyn sqlx::error::DatabaseError) -> Option<u32> {
+    error.code().and_then(|code| code.parse().ok())
 }
 
+const fn primary(extended: u32) -> u32 {
+    extended & 0xff
+}
+
+const SQLITE_BUSY: u32 = 5;
+const SQLITE_LOCKED: u32 = 6;
+const SQLITE_READONLY: u32 = 8;
 const SQLITE_IOERR: u32 = 10;
 const SQLITE_CORRUPT: u32 = 11;
 const SQLITE_FULL: u32 = 13;
+const SQLITE_CONSTRAINT: u32 = 19;
+const SQLITE_CONSTRAINT_COMMITHOOK: u32 = 531;
 const SQLITE_NOTADB: u32 = 26;

@@ -219,12 +219,11 @@ impl Books {
     }
 
     /// A number that is there already was written by someone else: this chain is no longer ours. And
-    /// where the disk failed while a batch became durable by itself, what is on it is not known; one
-    /// that was full took nothing of it.
+    /// where a batch was to become durable by itself, what is on the disk may not be known.
     fn record_fault(&self, error: sqlx::Error) -> Abort {
         let doubled = error.as_database_error().is_some_and(DatabaseError::is_unique_violation);
         let fault = Fault::Sql(error);
-        let unknown = !self.begun && fault.is_of_a_failed_disk();
+        let unknown = !self.begun && !fault.took_nothing();
         Abort { until_restart: doubled || unknown, ..fault.into() }
     }
 
