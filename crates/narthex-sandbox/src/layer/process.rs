@@ -1,14 +1,17 @@
 //! A process of our own binary, with rlimits, landlock and a list of system calls around it.
 
+use std::io;
+use std::os::fd::OwnedFd;
 use std::path::PathBuf;
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
-use bytes::BytesMut;
+use bytes::{Buf as _, BytesMut};
 use narthex_walls::{Offer, Preset, WallError, Walls, probe};
+use rustix::buffer::spare_capacity;
+use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
 use rustix::io::Errno;
-use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::unix::pipe;
 use tokio::process::{Child, Command};
 
@@ -60,9 +63,14 @@ impl ProcessLayer {
         let (Some(to), Some(from)) = (child.stdin.take(), child.stdout.take()) else {
             return Err(LayerFault::NotStarted("it has no pipe".to_owned()));
         };
-        let to = to.into_owned_fd().and_then(pipe::Sender::from_owned_fd).map_err(not_started)?;
-        let from = from.into_owned_fd().and_then(pipe::Receiver::from_owned_fd);
-        let from = from.map_err(not_started)?;
+        let ours = |pipe: OwnedFd| {
+            // Whoever starts a process leaves its ends as they are, or waits on them with everything else.
+            let flags = fcntl_getfl(&pipe)?;
+            fcntl_setfl(&pipe, flags | OFlags::NONBLOCK)?;
+            Ok(pipe)
+        };
+        let to = to.into_owned_fd().and_then(ours).map_err(not_started)?;
+        let from = from.into_owned_fd().and_then(ours).map_err(not_started)?;
         let (buffer, outgoing) = (Vec::with_capacity(PAGE), BytesMut::new());
         Ok(Process { child, to, from, buffer, outgoing, told: false, deaf: false })
     }
@@ -89,8 +97,8 @@ impl Layer for ProcessLayer {
 #[derive(Debug)]
 struct Process {
     child: Child,
-    to: pipe::Sender,
-    from: pipe::Receiver,
+    to: OwnedFd,
+    from: OwnedFd,
     /// What was read of frames that are not taken yet.
     buffer: Vec<u8>,
     /// What was not written yet.
@@ -118,23 +126,60 @@ impl Process {
         Ok(Some(frame))
     }
 
-    /// Whether something comes within moments: most programs make their next call right away, and being
-    /// woken takes longer than that.
-    fn stay_awake(&mut self) -> Result<bool, LayerFault> {
-        let (began, mut some) = (Instant::now(), [0; 4096]);
+    /// Reads what there is: whether that is anything.
+    fn read(&mut self) -> Result<bool, LayerFault> {
+        self.buffer.reserve(PAGE);
         loop {
-            match rustix::io::read(&self.from, &mut some) {
-                Ok(0) => return Err(LayerFault::Gone),
-                Ok(read) => {
-                    self.buffer.extend_from_slice(some.get(..read).unwrap_or_default());
-                    return Ok(true);
-                }
-                Err(Errno::AGAIN | Errno::INTR) if began.elapsed() < AWAKE => {
-                    std::hint::spin_loop();
-                }
-                // Whatever it is, it is met again by whoever waits.
-                Err(_) => return Ok(false),
+            match rustix::io::read(&self.from, spare_capacity(&mut self.buffer)) {
+                Ok(1..) => return Ok(true),
+                Err(Errno::INTR) => {}
+                Err(Errno::AGAIN) => return Ok(false),
+                Ok(0) | Err(_) => return Err(LayerFault::Gone),
             }
+        }
+    }
+
+    /// Writes what goes through now.
+    fn write(&mut self) {
+        while !self.outgoing.is_empty() {
+            match rustix::io::write(&self.to, &self.outgoing) {
+                Ok(written @ 1..) => self.outgoing.advance(written),
+                Err(Errno::INTR) => {}
+                Err(Errno::AGAIN) => return,
+                Ok(0) | Err(_) => {
+                    // One that is done listens no more; its last words are still to be read.
+                    self.deaf = true;
+                    self.outgoing.clear();
+                }
+            }
+        }
+    }
+
+    /// Whether something comes within moments: most programs make their next call right away, and being
+    /// woken takes longer than that. The worker may need the very core this runs on.
+    fn stay_awake(&mut self) -> Result<bool, LayerFault> {
+        let began = Instant::now();
+        loop {
+            if self.read()? {
+                return Ok(true);
+            }
+            if began.elapsed() >= AWAKE {
+                return Ok(false);
+            }
+            std::thread::yield_now();
+        }
+    }
+
+    /// Waits until there is something to read, or room to write. Only here are the pipes among what the
+    /// runtime waits for: otherwise every frame would wake a thread of it that has nothing to do with it.
+    async fn wait(&self, reads: bool) -> io::Result<()> {
+        let something =
+            async { pipe::Receiver::from_owned_fd(self.from.try_clone()?)?.readable().await };
+        let room = async { pipe::Sender::from_owned_fd(self.to.try_clone()?)?.writable().await };
+        tokio::select! {
+            ready = something, if reads => ready,
+            ready = room, if !self.outgoing.is_empty() => ready,
+            else => Ok(()),
         }
     }
 }
@@ -154,27 +199,17 @@ impl Worker for Process {
             if let Some(frame) = self.taken()? {
                 return Ok(frame);
             }
-            self.buffer.reserve(PAGE);
-            if self.outgoing.is_empty() && std::mem::take(&mut self.told) && self.stay_awake()? {
-                continue;
-            }
+            self.write();
             // One that asks and does not listen is not heard either, before it has listened.
             let hears = self.outgoing.len() <= MOST_OUTGOING;
-            tokio::select! {
-                biased;
-                written = self.to.write_buf(&mut self.outgoing), if !self.outgoing.is_empty() => {
-                    // One that is done listens no more; its last words are still to be read.
-                    if !matches!(written, Ok(1..)) {
-                        self.deaf = true;
-                        self.outgoing.clear();
-                    }
-                }
-                read = self.from.read_buf(&mut self.buffer), if hears => {
-                    if !matches!(read, Ok(1..)) {
-                        return Err(LayerFault::Gone);
-                    }
-                }
+            if hears && self.read()? {
+                continue;
             }
+            let told = std::mem::take(&mut self.told);
+            if told && self.outgoing.is_empty() && self.stay_awake()? {
+                continue;
+            }
+            self.wait(hears).await.map_err(|_| LayerFault::Gone)?;
         }
     }
 

@@ -36,6 +36,7 @@ fn calls() -> AllowList {
         .call(libc::SYS_brk)
         .call(libc::SYS_futex)
         .call(libc::SYS_clock_gettime)
+        .call(libc::SYS_sched_yield)
         .call(libc::SYS_sigaltstack)
         .call(libc::SYS_rt_sigreturn)
         .call(libc::SYS_rt_sigprocmask)

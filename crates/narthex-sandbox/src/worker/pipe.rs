@@ -50,7 +50,8 @@ impl Pipe {
                 Ok(read) => self.read += read,
                 Err(Errno::INTR) => {}
                 // An answer that comes soon is heard sooner by whoever stays awake.
-                Err(Errno::AGAIN) if began.elapsed() < AWAKE => std::hint::spin_loop(),
+                // Whoever answers may need the very core this runs on.
+                Err(Errno::AGAIN) if began.elapsed() < AWAKE => std::thread::yield_now(),
                 Err(Errno::AGAIN) => wait_for_more()?,
                 Err(error) => return Err(error.into()),
             }

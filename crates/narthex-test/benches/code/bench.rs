@@ -211,8 +211,9 @@ fn ratio(ours: Duration, theirs: Duration) -> f64 {
     ours.as_secs_f64() / theirs.as_secs_f64().max(f64::EPSILON)
 }
 
-/// Kilobytes of the largest worker of this process: private, and resident. Those that wait are smaller than
-/// one that runs.
+/// Kilobytes of the largest worker of this process: what is its own, and what is resident. Pages of the
+/// program's file that it has not changed are everybody's who runs it. Those that wait are smaller than one
+/// that runs.
 fn memory() -> anyhow::Result<(u64, u64)> {
     let own = std::process::id().to_string();
     let mut largest = None;
@@ -228,7 +229,7 @@ fn memory() -> anyhow::Result<(u64, u64)> {
             let line = rollup.lines().find_map(|line| line.strip_prefix(key));
             line.and_then(|rest| rest.split_whitespace().next()?.parse().ok()).unwrap_or(0)
         };
-        largest = largest.max(Some((kb("Private_Clean:") + kb("Private_Dirty:"), kb("Rss:"))));
+        largest = largest.max(Some((kb("Private_Dirty:"), kb("Rss:"))));
     }
     largest.context("no worker")
 }
