@@ -144,6 +144,6 @@ fn merge_guard(guards: &mut Vec<Guard>, guard: &Guard) {
 }
 
 /// How long records wait for others to go along, while nobody waits for them.
-const LINGER: Duration = Duration::from_millis(10);
+const LINGER: Duration = Duration::from_millis(2);
 /// Records in one unit.
-pub(super) const MOST_TOGETHER: usize = 256;
+pub(super) const MOST_TOGETHER: usize = 512;
