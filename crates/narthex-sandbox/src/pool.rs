@@ -201,8 +201,10 @@ impl Inner {
     fn share(&self, agent: AgentId) -> Share {
         let mut agents = self.agents.lock().unwrap_or_else(PoisonError::into_inner);
         if agents.len() > MOST_AGENTS {
-            // Whoever has nothing under way is made anew when it comes back.
-            agents.retain(|_, share| share.runs.available_permits() < self.config.runs_per_agent);
+            // Whoever has nothing under way, and is not about to, is made anew when it comes back.
+            agents.retain(|_, share| {
+                Arc::strong_count(&share.runs) > 1 || Arc::strong_count(&share.first) > 1
+            });
         }
         let new = || Share {
             runs: Arc::new(Semaphore::new(self.config.runs_per_agent)),

@@ -29,8 +29,7 @@ impl Fault {
     pub(crate) fn took_nothing(&self) -> bool {
         self.code().is_some_and(|code| match primary(code) {
             SQLITE_CONSTRAINT => code != SQLITE_CONSTRAINT_COMMITHOOK,
-            SQLITE_BUSY | SQLITE_LOCKED | SQLITE_READONLY | SQLITE_CORRUPT | SQLITE_FULL
-            | SQLITE_NOTADB => true,
+            SQLITE_BUSY | SQLITE_LOCKED | SQLITE_READONLY | SQLITE_FULL => true,
             _ => false,
         })
     }

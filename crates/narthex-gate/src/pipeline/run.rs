@@ -157,7 +157,7 @@ impl Run {
         ToItsEnd {
             tasks: self.gate.inner().tasks.clone(),
             rest: Some(rest),
-            _hangs_up: hung_up.drop_guard(),
+            hangs_up: Some(hung_up.drop_guard()),
         }
     }
 
@@ -177,6 +177,7 @@ impl Run {
                 self.look(surface, permit).await
             }
             Some(EffectSite::ByCall) => {
+                not_hung_up(&hung_up)?;
                 let permit = inner.decide(&admitted, surface, invocation.clone(), None).await?;
                 if permit.weight.effects.site == EffectSite::Observe {
                     return self.look(surface, permit).await;
@@ -275,10 +276,7 @@ impl Run {
         hung_up: CancellationToken,
     ) -> Result<ToolOutput, CallError> {
         self.flush().await?;
-        if hung_up.is_cancelled() {
-            // Nobody is told: the run is over.
-            return Err(CallError::Internal);
-        }
+        not_hung_up(&hung_up)?;
         let effects = surface.tool(&invocation.tool).map(|tool| tool.spec.effects);
         let (inner, surface) = (Arc::clone(self.gate.inner()), Arc::clone(surface));
         let task = self.gate.inner().tasks.spawn(async move {
@@ -372,7 +370,7 @@ struct ToItsEnd<T: Send + 'static> {
     tasks: TaskTracker,
     rest: Option<BoxFuture<'static, T>>,
     /// Tells the rest that nobody waits any more.
-    _hangs_up: DropGuard,
+    hangs_up: Option<DropGuard>,
 }
 
 impl<T: Send + 'static> Future for ToItsEnd<T> {
@@ -390,10 +388,17 @@ impl<T: Send + 'static> Future for ToItsEnd<T> {
 
 impl<T: Send + 'static> Drop for ToItsEnd<T> {
     fn drop(&mut self) {
+        // Before it goes on by itself.
+        self.hangs_up.take();
         if let (Some(rest), Ok(runtime)) = (self.rest.take(), Handle::try_current()) {
             self.tasks.spawn_on(rest, &runtime);
         }
     }
+}
+
+/// What may change something, or ask the owner, is not begun once its run is over. Nobody is told.
+fn not_hung_up(hung_up: &CancellationToken) -> Result<(), CallError> {
+    if hung_up.is_cancelled() { Err(CallError::Internal) } else { Ok(()) }
 }
 
 /// Whether an answer has anything in it that whoever was called wrote.

@@ -45,9 +45,15 @@ impl ProcessLayer {
     }
 
     fn spawn(&self) -> Result<Process, LayerFault> {
-        let mut child = Command::new(&self.program)
-            .arg(WORK)
-            .args(self.order.words())
+        let mut command = Command::new(&self.program);
+        command.arg(WORK).args(self.order.words());
+        Process::spawn(command)
+    }
+}
+
+impl Process {
+    fn spawn(mut command: Command) -> Result<Self, LayerFault> {
+        let mut child = command
             .env_clear()
             // So that no file is looked for to know what time it is.
             .env("TZ", "UTC0")
@@ -64,7 +70,6 @@ impl ProcessLayer {
             return Err(LayerFault::NotStarted("it has no pipe".to_owned()));
         };
         let ours = |pipe: OwnedFd| {
-            // Whoever starts a process leaves its ends as they are, or waits on them with everything else.
             let flags = fcntl_getfl(&pipe)?;
             fcntl_setfl(&pipe, flags | OFlags::NONBLOCK)?;
             Ok(pipe)
@@ -72,7 +77,7 @@ impl ProcessLayer {
         let to = to.into_owned_fd().and_then(ours).map_err(not_started)?;
         let from = from.into_owned_fd().and_then(ours).map_err(not_started)?;
         let (buffer, outgoing) = (Vec::with_capacity(PAGE), BytesMut::new());
-        Ok(Process { child, to, from, buffer, outgoing, told: false, deaf: false })
+        Ok(Self { child, to, from, buffer, outgoing, told: false, deaf: false, asleep: 0 })
     }
 }
 
@@ -107,6 +112,8 @@ struct Process {
     told: bool,
     /// It listens no more.
     deaf: bool,
+    /// How often still nobody waits for it awake.
+    asleep: u32,
 }
 
 impl Process {
@@ -158,6 +165,10 @@ impl Process {
     /// Whether something comes within moments: most programs make their next call right away, and being
     /// woken takes longer than that. The worker may need the very core this runs on.
     fn stay_awake(&mut self) -> Result<bool, LayerFault> {
+        if let Some(less) = self.asleep.checked_sub(1) {
+            self.asleep = less;
+            return Ok(false);
+        }
         let began = Instant::now();
         loop {
             if self.read()? {
@@ -167,6 +178,10 @@ impl Process {
                 return Ok(false);
             }
             std::thread::yield_now();
+            // Others have much to do: then this thread is better used otherwise, for a while.
+            if began.elapsed() >= 10 * AWAKE {
+                self.asleep = WHILE;
+            }
         }
     }
 
@@ -196,12 +211,13 @@ impl Worker for Process {
 
     async fn receive(&mut self) -> Result<Vec<u8>, LayerFault> {
         loop {
-            if let Some(frame) = self.taken()? {
+            self.write();
+            // One that asks and does not listen is not heard either, before it has listened; not even what
+            // it said already.
+            let hears = self.outgoing.len() <= MOST_OUTGOING;
+            if hears && let Some(frame) = self.taken()? {
                 return Ok(frame);
             }
-            self.write();
-            // One that asks and does not listen is not heard either, before it has listened.
-            let hears = self.outgoing.len() <= MOST_OUTGOING;
             if hears && self.read()? {
                 continue;
             }
@@ -209,7 +225,12 @@ impl Worker for Process {
             if told && self.outgoing.is_empty() && self.stay_awake()? {
                 continue;
             }
-            self.wait(hears).await.map_err(|_| LayerFault::Gone)?;
+            match self.wait(hears).await {
+                Ok(()) => {}
+                // That others have opened everything there is says nothing about this one.
+                Err(error) if is_out_of_files(&error) => tokio::time::sleep(A_MOMENT).await,
+                Err(_) => return Err(LayerFault::Gone),
+            }
         }
     }
 
@@ -233,8 +254,16 @@ impl Worker for Process {
     }
 }
 
+fn is_out_of_files(error: &io::Error) -> bool {
+    matches!(Errno::from_io_error(error), Some(Errno::MFILE | Errno::NFILE))
+}
+
 /// How long the next call of a program is waited for awake.
 const AWAKE: Duration = Duration::from_micros(40);
+/// How many calls are not, after waiting took so much longer.
+const WHILE: u32 = 16;
+/// Before files are asked for again.
+const A_MOMENT: Duration = Duration::from_millis(1);
 /// How long a worker may take to be ready.
 const PATIENCE: Duration = Duration::from_secs(10);
 /// How long one that has closed its pipe may take to be gone.
@@ -246,4 +275,45 @@ const MOST_OUTGOING: usize = 2 * MOST;
 #[expect(clippy::needless_pass_by_value, reason = "it is handed to map_err")]
 fn not_started(error: std::io::Error) -> LayerFault {
     LayerFault::NotStarted(error.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use tokio::process::Command;
+    use tokio::time::timeout;
+
+    use super::{MOST_OUTGOING, Process};
+    use crate::layer::{LayerFault, Worker as _};
+
+    fn says(script: &str) -> Process {
+        let mut command = Command::new("/bin/sh");
+        command.args(["-c", script]);
+        Process::spawn(command).expect("a shell")
+    }
+
+    const TWO: &str = r"printf '\002\000\000\000{}\002\000\000\000[]'; ";
+
+    /// One that does not listen is not heard, not even what it said already: it would have us keep answers
+    /// without end.
+    #[tokio::test]
+    async fn one_that_does_not_listen_is_not_heard() {
+        let mut process = says(&format!("{TWO} exec /bin/sleep 20"));
+        assert_eq!(process.receive().await.expect("a frame"), b"{}");
+        process.send(&vec![0; MOST_OUTGOING + 1024 * 1024]);
+        let heard = timeout(Duration::from_millis(300), process.receive()).await;
+        assert!(heard.is_err(), "{heard:?}");
+    }
+
+    /// And is, once it has listened; its last words too, though nobody can answer any more.
+    #[tokio::test]
+    async fn what_it_said_is_heard_to_the_end() {
+        let listens = format!("{TWO} /usr/bin/head -c {MOST_OUTGOING} > /dev/null");
+        let mut process = says(&listens);
+        assert_eq!(process.receive().await.expect("a frame"), b"{}");
+        process.send(&vec![0; MOST_OUTGOING + 1024 * 1024]);
+        assert_eq!(process.receive().await.expect("the other"), b"[]");
+        assert!(matches!(process.receive().await, Err(LayerFault::Gone)));
+    }
 }

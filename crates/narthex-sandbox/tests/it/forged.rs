@@ -2,7 +2,7 @@
 //! call is made that the program could not have made.
 
 use std::collections::VecDeque;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -23,6 +23,12 @@ impl Worker for Liar {
         match self.0.pop_front() {
             // From here on it says nothing.
             Some(frame) if frame == SILENCE => std::future::pending().await,
+            // Or the same again, without end and without a breath.
+            Some(frame) if frame.starts_with(AGAIN) => {
+                let said = frame.get(AGAIN.len()..).unwrap_or_default().to_vec();
+                self.0.push_front(frame);
+                Ok(said)
+            }
             frame => frame.ok_or(LayerFault::Gone),
         }
     }
@@ -124,6 +130,42 @@ async fn forged(frames: Vec<String>, config: &SandboxConfig) -> (Report, Bench) 
 }
 
 const SILENCE: &[u8] = b"silence";
+const AGAIN: &[u8] = b"again";
+
+/// One that talks without end is ended by its own time, or by all of its time if it waits for a call; and
+/// others have their turn meanwhile, whoever could stop it among them.
+#[tokio::test]
+async fn a_worker_that_talks_without_end_is_ended_in_time() {
+    let said = r#"{"Said":{"level":"log","text":""}}"#;
+    let waits = r#"{"Waits":{"heard":0}}"#;
+    let slow =
+        r#"{"Call":{"call":0,"module":0,"function":4,"arguments":{"ms":20000},"deferred":false}}"#;
+    let cases = [
+        (vec![format!("again{said}")], 100, 20_000, "out_of_time"),
+        (vec![format!("again{waits}")], 100, 20_000, "out_of_time"),
+        (vec![slow.to_owned(), format!("again{said}")], 10_000, 200, "deadline_exceeded"),
+    ];
+    for (frames, script, wall, code) in cases {
+        let config = SandboxConfig {
+            script: Duration::from_millis(script),
+            wall: Duration::from_millis(wall),
+            ..SandboxConfig::default()
+        };
+        let breaths = AtomicUsize::new(0);
+        let others = async {
+            loop {
+                breaths.fetch_add(1, Ordering::SeqCst);
+                tokio::time::sleep(Duration::from_millis(1)).await;
+            }
+        };
+        let (report, _) = tokio::select! {
+            ran = forged(frames.clone(), &config) => ran,
+            () = others => unreachable!("it goes on for ever"),
+        };
+        assert_eq!(ended(&report), Err(code.to_owned()), "{frames:?}");
+        assert!(breaths.load(Ordering::SeqCst) > 10, "{frames:?}: nobody else had a turn");
+    }
+}
 
 #[tokio::test]
 async fn what_is_too_much_is_held_back_whatever_a_worker_says() {
