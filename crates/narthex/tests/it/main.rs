@@ -9,6 +9,7 @@ mod graph_torture;
 mod import;
 mod keep;
 mod ledger;
+mod programs;
 mod reference;
 mod server_requests;
 mod servers;

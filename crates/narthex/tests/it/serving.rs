@@ -23,7 +23,7 @@ impl Server {
         let config = folder.join("narthex.toml");
         std::fs::write(
             &config,
-            "[limits]\nrequests_per_minute = 1000000\nopen_proposals = 10000\n[budget]\nt1 = 1000000\n",
+            "[limits]\nrequests_per_minute = 1000000\nopen_proposals = 10000\n[budget]\nt1 = 1000000\n[code]\nscript_ms = 60000\n",
         )?;
         let mut child = Command::new(env!("CARGO_BIN_EXE_narthex"))
             .args(["serve", "--demo", "--listen", "127.0.0.1:0", "--output", "json"])
