@@ -215,7 +215,7 @@ impl Inner {
 }
 
 /// How long the next one to be ready is not begun: most programs are over by then.
-const A_MOMENT: Duration = Duration::from_millis(10);
+const A_MOMENT: Duration = Duration::from_millis(50);
 /// Agents that are remembered before those without a run are forgotten.
 const MOST_AGENTS: usize = 1_024;
 
