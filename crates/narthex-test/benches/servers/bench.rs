@@ -6,6 +6,7 @@
 //! and the median round counts.
 
 use std::fmt::Write as _;
+use std::io::Write as _;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -116,7 +117,11 @@ pub(crate) async fn run(options: &Options) -> anyhow::Result<Vec<Line>> {
                         Ok(_) if round == 0 => {}
                         Ok(measured) => rounds.push(measured),
                         Err(error) if options.beside.iter().any(|(name, _)| *name == way.name) => {
-                            eprintln!("left out with {callers} callers: {error:#}");
+                            // Nowhere is left to say that standard error is closed.
+                            let _ = writeln!(
+                                std::io::stderr(),
+                                "left out with {callers} callers: {error:#}"
+                            );
                             out.push(way.name.clone());
                         }
                         Err(error) => return Err(error),
