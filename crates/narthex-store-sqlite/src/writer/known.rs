@@ -4,7 +4,7 @@
 //! holds for that row. The MAC is over everything that is looked at here, so this is the row as it was
 //! written last; where it is not, the row is read again, and refused if it is not genuine.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 
 use narthex_core::{
     Agent, AgentId, Digest, Holder, Space, SpaceId, Tier, Timestamp, TokenId, TokenSummary,
@@ -14,15 +14,25 @@ use narthex_store::Guard;
 
 use crate::fault::Fault;
 use crate::gate::{Bench, Gate};
-use crate::identity::{AGENTS, Name, SPACES, TOKENS};
+use crate::identity::Name;
 use crate::rows::{self, Fields};
 
-/// Rows by whose they are, each with its MAC.
-#[derive(Debug, Default)]
+/// Rows of each kind.
+#[derive(Debug)]
 pub(crate) struct Known {
-    agents: HashMap<AgentId, (Digest, Agent)>,
-    tokens: HashMap<TokenId, (Digest, TokenSummary)>,
-    spaces: HashMap<SpaceId, (Digest, Space)>,
+    agents: Rows<Agent>,
+    tokens: Rows<TokenSummary>,
+    spaces: Rows<Space>,
+}
+
+impl Default for Known {
+    fn default() -> Self {
+        Self {
+            agents: Rows::read_by(rows::agent),
+            tokens: Rows::read_by(rows::token_summary),
+            spaces: Rows::read_by(rows::space),
+        }
+    }
 }
 
 impl Known {
@@ -31,24 +41,16 @@ impl Known {
         match guard {
             Guard::NotStopped(_) | Guard::TaintWithin { .. } | Guard::WithinBudget { .. } => true,
             Guard::AgentActive(agent) | Guard::TierStands { agent, .. } => {
-                self.knows_agent(*agent, gate)
+                self.agents.knows(Name::Agent(*agent), gate)
             }
-            Guard::TokenLive { token, .. } => {
-                self.tokens.get(token).is_some_and(|(mac, _)| holds(gate, Name::Token(*token), mac))
-            }
+            Guard::TokenLive { token, .. } => self.tokens.knows(Name::Token(*token), gate),
             Guard::CeilingAdmits { holder, .. } => {
-                self.knows_agent(holder.agent, gate)
-                    && spaces_of(holder, gate).into_iter().all(|space| {
-                        let known = self.spaces.get(&space);
-                        known.is_some_and(|(mac, _)| holds(gate, Name::Space(space), mac))
-                    })
+                let mut spaces = spaces_of(holder, gate).into_iter();
+                self.agents.knows(Name::Agent(holder.agent), gate)
+                    && spaces.all(|space| self.spaces.knows(Name::Space(space), gate))
             }
             Guard::Approved { .. } => false,
         }
-    }
-
-    fn knows_agent(&self, agent: AgentId, gate: &Gate) -> bool {
-        self.agents.get(&agent).is_some_and(|(mac, _)| holds(gate, Name::Agent(agent), mac))
     }
 
     /// Whether the agent is there and not disabled.
@@ -57,7 +59,8 @@ impl Known {
         bench: &mut Bench<'_>,
         agent: AgentId,
     ) -> Result<bool, Fault> {
-        Ok(self.agent(bench, agent).await?.is_some_and(|agent| !agent.disabled))
+        let agent = self.agents.get(bench, Name::Agent(agent)).await?;
+        Ok(agent.is_some_and(|agent| !agent.disabled))
     }
 
     /// Whether the token is there, and neither revoked nor expired.
@@ -67,7 +70,8 @@ impl Known {
         token: TokenId,
         now: Timestamp,
     ) -> Result<bool, Fault> {
-        Ok(self.token(bench, token).await?.is_some_and(|token| {
+        let token = self.tokens.get(bench, Name::Token(token)).await?;
+        Ok(token.is_some_and(|token| {
             token.revoked.is_none() && token.expires.is_none_or(|expires| expires > now)
         }))
     }
@@ -80,10 +84,10 @@ impl Known {
         holder: &Holder,
         tier: Tier,
     ) -> Result<bool, Fault> {
-        let agent = self.agent(bench, holder.agent).await?;
+        let agent = self.agents.get(bench, Name::Agent(holder.agent)).await?;
         let mut admits = agent.is_some_and(|agent| tier <= agent.ceiling);
         for space in spaces_of(holder, bench.gate) {
-            let space = self.space(bench, space).await?;
+            let space = self.spaces.get(bench, Name::Space(space)).await?;
             let within = |space: &Space| space.ceiling.is_none_or(|ceiling| tier <= ceiling);
             admits &= space.is_some_and(within);
         }
@@ -98,48 +102,41 @@ impl Known {
         tool: &ToolName,
         tier: Option<Tier>,
     ) -> Result<bool, Fault> {
-        Ok(self.agent(bench, agent).await?.is_some_and(|agent| agent.tiers.get(tool) == tier))
-    }
-
-    async fn agent(&mut self, bench: &mut Bench<'_>, id: AgentId) -> Result<Option<&Agent>, Fault> {
-        if !self.knows_agent(id, bench.gate) {
-            let Some((row, signed)) = bench.identity(&AGENTS, id.as_bytes()).await? else {
-                return Ok(None);
-            };
-            keep(&mut self.agents, id, (signed.mac(bench.key), rows::agent(Fields(&row))?));
-        }
-        Ok(self.agents.get(&id).map(|(_, agent)| agent))
-    }
-
-    async fn token(
-        &mut self,
-        bench: &mut Bench<'_>,
-        id: TokenId,
-    ) -> Result<Option<&TokenSummary>, Fault> {
-        let known = self.tokens.get(&id);
-        if !known.is_some_and(|(mac, _)| holds(bench.gate, Name::Token(id), mac)) {
-            let Some((row, signed)) = bench.identity(&TOKENS, id.as_bytes()).await? else {
-                return Ok(None);
-            };
-            keep(&mut self.tokens, id, (signed.mac(bench.key), rows::token_summary(Fields(&row))?));
-        }
-        Ok(self.tokens.get(&id).map(|(_, token)| token))
-    }
-
-    async fn space(&mut self, bench: &mut Bench<'_>, id: SpaceId) -> Result<Option<&Space>, Fault> {
-        let known = self.spaces.get(&id);
-        if !known.is_some_and(|(mac, _)| holds(bench.gate, Name::Space(id), mac)) {
-            let Some((row, signed)) = bench.identity(&SPACES, id.as_bytes()).await? else {
-                return Ok(None);
-            };
-            keep(&mut self.spaces, id, (signed.mac(bench.key), rows::space(Fields(&row))?));
-        }
-        Ok(self.spaces.get(&id).map(|(_, space)| space))
+        let agent = self.agents.get(bench, Name::Agent(agent)).await?;
+        Ok(agent.is_some_and(|agent| agent.tiers.get(tool) == tier))
     }
 }
 
-fn holds(gate: &Gate, name: Name, mac: &Digest) -> bool {
-    gate.identities().holds(&name, mac)
+/// Rows of a kind by whose they are, each with its MAC.
+#[derive(Debug)]
+struct Rows<V> {
+    known: BTreeMap<Name, (Digest, V)>,
+    read: fn(Fields<'_>) -> Result<V, Fault>,
+}
+
+impl<V> Rows<V> {
+    const fn read_by(read: fn(Fields<'_>) -> Result<V, Fault>) -> Self {
+        Self { known: BTreeMap::new(), read }
+    }
+
+    fn knows(&self, name: Name, gate: &Gate) -> bool {
+        self.known.get(&name).is_some_and(|(mac, _)| gate.identities().holds(&name, mac))
+    }
+
+    /// The row as it is now, if there is one.
+    async fn get(&mut self, bench: &mut Bench<'_>, name: Name) -> Result<Option<&V>, Fault> {
+        if !self.knows(name, bench.gate) {
+            let Some((row, signed)) = bench.identity(name.table(), name.id()).await? else {
+                return Ok(None);
+            };
+            // Starts over rather than grow without end.
+            if self.known.len() >= MOST {
+                self.known.clear();
+            }
+            self.known.insert(name, (signed.mac(bench.key), (self.read)(Fields(&row))?));
+        }
+        Ok(self.known.get(&name).map(|(_, row)| row))
+    }
 }
 
 /// The space a call is in; if in none, every one.
@@ -152,14 +149,6 @@ fn spaces_of(holder: &Holder, gate: &Gate) -> Vec<SpaceId> {
         Some(space) => vec![space],
         None => gate.identities().names().filter_map(space).collect(),
     }
-}
-
-/// Starts over rather than grow without end.
-fn keep<K: std::hash::Hash + Eq, V>(known: &mut HashMap<K, V>, id: K, row: V) {
-    if known.len() >= MOST {
-        known.clear();
-    }
-    known.insert(id, row);
 }
 
 /// Rows of a kind.
